@@ -19,6 +19,7 @@ extension LocalizationMachine {
         let preparation = BeliefPreparation(
             venue: venue, settings: stack.resolved(in: venue).localization.positioning, readings: recent.readings,
             mapID: visit?.floor.map)
+        renewing = venue
         guard preparesApart else {
             return replaceVisit(by: preparation, preparation.run(makeBelief, makesTables: false), at: now)
         }
@@ -31,7 +32,11 @@ extension LocalizationMachine {
     mutating func replaceVisit(
         by preparation: BeliefPreparation, _ result: Result<Belief, LocalizationError>, at now: Instant
     ) -> Transition {
-        guard var earlier = visit, earlier.venue.id == preparation.venue.id else { return Transition(state: state) }
+        // The result can be that of a visit that has ended, or of an edition that another one has replaced meanwhile.
+        guard let venue = renewing, venue == preparation.venue, var earlier = visit, earlier.venue.id == venue.id else {
+            return Transition(state: state)
+        }
+        renewing = nil
         let belief: Belief
         switch result {
         case .success(let made): belief = made
@@ -40,7 +45,6 @@ extension LocalizationMachine {
             if error.endsSession { error.code = .generic }
             return Transition(state: state, directives: [.report(error)])
         }
-        let venue = preparation.venue
         guard stack.resolved(in: venue).localization.positioning == preparation.settings else {
             return renew(venue, at: now)
         }
@@ -50,9 +54,7 @@ extension LocalizationMachine {
         earlierCalibration = calibration
         addresses.learn(venue)
         let problems = useSettings(of: venue)
-        var visit = VenueVisit(venue: venue, belief: belief, settings: settings, since: earlier.since)
-        if let device = settings.device { visit.belief.begin(asDevice: device) }
-        if let earlierCalibration { visit.belief.begin(with: earlierCalibration) }
+        var visit = newVisit(of: venue, belief, since: earlier.since)
         visit.begin(with: stay, of: now, timeout: settings.memoryTimeout, watching: geofences)
         visit.lock(to: lockedMap)
         self.visit = visit

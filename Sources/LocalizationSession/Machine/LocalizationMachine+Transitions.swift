@@ -241,14 +241,11 @@ extension LocalizationMachine {
             return prepare(venue, at: now)
         }
         isPreparing = false
+        renewing = nil
         unknownBeacons.end()
         addresses.learn(venue)
         let problems = useSettings(of: venue)
-        var visit = VenueVisit(
-            venue: venue, belief: belief, settings: settings, since: listened.instant(at: now))
-        if levels != nil { visit.belief.collectLevels() }
-        if let device = settings.device { visit.belief.begin(asDevice: device) }
-        if let earlierCalibration { visit.belief.begin(with: earlierCalibration) }
+        var visit = newVisit(of: venue, belief, since: listened.instant(at: now))
         restore(&visit)
         visit.lock(to: lockedMap)
         if let fix = initialFix.take() { visit.observe(.fix(fix), listened: listened.instant(at: now)) }
@@ -258,6 +255,15 @@ extension LocalizationMachine {
         let next = LocalizationState.findFloor(venue)
         let announcement: [Directive] = isFoundByGNSS ? [.announceVenue(venue)] : []
         return Transition(state: next, directives: problems + reschedule() + announcement + [.publish(next)])
+    }
+
+    /// Returns a visit that begins with what is known of the device.
+    func newVisit(of venue: Venue, _ belief: Belief, since: Instant) -> VenueVisit<Belief> {
+        var visit = VenueVisit(venue: venue, belief: belief, settings: settings, since: since)
+        if levels != nil { visit.belief.collectLevels() }
+        if let device = settings.device { visit.belief.begin(asDevice: device) }
+        if let earlierCalibration { visit.belief.begin(with: earlierCalibration) }
+        return visit
     }
 
     /// Handles the readings received before the packet arrived.

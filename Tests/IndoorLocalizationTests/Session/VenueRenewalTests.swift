@@ -49,7 +49,8 @@ final class VenueRenewalTests: XCTestCase {
         XCTAssertFalse(told.contains(.exitRoom(kitchen)))
     }
 
-    func testTheEarlierEditionIsUsedUntilTheBeliefIsPrepared() throws {
+    /// A machine that runs in the office, and waits for the belief of the other edition.
+    private func renewing() throws -> (machine: Machine, preparation: BeliefPreparation) {
         var machine = Machine(settings: LocalizationSettings(), seed: 1, preparesApart: true) { _ in FixBelief() }
         for event in SessionStage.Stage.way.prefix(4).flatMap(\.1) {
             for case .prepareBelief(let preparation) in machine.handle(event, at: 10) {
@@ -59,17 +60,37 @@ final class VenueRenewalTests: XCTestCase {
         _ = machine.handle(.reading(SessionStage.fix(10, at: 10)), at: 10)
         _ = machine.pass(to: 10)
         XCTAssertEqual(machine.state.name, "localizationRunning")
-        let directives = machine.handle(.renewed(Self.renewed), at: 11)
-        guard case .prepareBelief(let preparation)? = directives.first else { return XCTFail("\(directives)") }
+        let preparation = try preparation(machine.handle(.renewed(Self.renewed), at: 11))
+        return (machine, preparation)
+    }
+
+    private func preparation(_ directives: [Machine.Directive]) throws -> BeliefPreparation {
+        try XCTUnwrap(
+            directives.lazy.compactMap { if case .prepareBelief(let preparation) = $0 { preparation } else { nil } }
+                .first)
+    }
+
+    func testTheEarlierEditionIsUsedUntilTheBeliefIsPrepared() throws {
+        var (machine, preparation) = try renewing()
         XCTAssertEqual(machine.state.venue?.version, SessionStage.office.version)
         XCTAssertTrue(machine.pass(to: 12).contains { if case .emit = $0 { true } else { false } })
         XCTAssertEqual(
             states(machine.handle(.prepared(preparation, .success(FixBelief())), at: 12)), [.findFloor(Self.renewed)])
+        XCTAssertEqual(machine.handle(.prepared(preparation, .success(FixBelief())), at: 13), [], "a second time")
+    }
+
+    func testOnlyTheLatestEditionIsUsed() throws {
+        var (machine, second) = try renewing()
+        // Taken back before it was prepared.
+        let first = try preparation(machine.handle(.renewed(SessionStage.office), at: 11.5))
+        XCTAssertEqual(machine.handle(.prepared(second, .success(FixBelief())), at: 12), [])
+        XCTAssertEqual(
+            states(machine.handle(.prepared(first, .success(FixBelief())), at: 12)),
+            [.findFloor(SessionStage.office)])
     }
 
     func testAnEditionThatCannotBePreparedLeavesTheEarlierOneInUse() throws {
-        var machine = SessionStage.machine(in: .localizationRunning)
-        let preparation = BeliefPreparation(venue: Self.renewed, settings: machine.settings.positioning)
+        var (machine, preparation) = try renewing()
         let directives = machine.handle(.prepared(preparation, .failure(SessionStage.credential)), at: 11)
         guard case .report(let error)? = directives.first else { return XCTFail("\(directives)") }
         XCTAssertFalse(error.endsSession)
