@@ -43,7 +43,7 @@ package protocol SurveyedSystem: Sendable {
     /// Selects the carriers whose readings the system passes to the desk.
     func report(readingsOf carriers: Set<SurveyCarrier>) async
     /// Returns what locates carriers in any venue, with the settings of this moment. Its use takes long.
-    func locating() -> @Sendable (Venue) -> Locating
+    func locating() async -> @Sendable (Venue) -> Locating
     /// Uses another edition of the venue.
     ///
     /// - Parameter priority: the priority of a thread for what takes long.

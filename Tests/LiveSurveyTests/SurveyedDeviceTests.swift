@@ -135,4 +135,69 @@ final class SurveyedDeviceTests: XCTestCase {
         XCTAssertEqual(try stage.device.packet(for: 7) { _ in }, next)
         XCTAssertEqual(stage.device.venue, Self.venue)
     }
+
+    func testTheNextEditionIsInUseAfterwards() async throws {
+        let stage = try stage()
+        let localizer = try await locating(with: stage)
+        var next = Self.venue
+        next.version += 1
+        try await stage.device.use(next, preparedAt: .usual)
+        let used = await localizer.state.venue?.version
+        XCTAssertEqual(used, next.version)
+    }
+
+    func testAnEditionThatTheSessionCannotPrepareIsRefusedWithTheReason() async throws {
+        let stage = try stage()
+        let localizer = try await locating(with: stage)
+        var next = Self.venue
+        next.version += 1
+        // Larger tables than an engine has memory for.
+        next.beacons += (2..<60_000).map { number in
+            let identity = BeaconIdentity(uuid: BeaconUUID(high: 1, low: 1), major: 1, minor: UInt16(number))
+            return VenueBeacon(identity: identity, mapID: 1, point: MapPoint(x: 5, y: 5))
+        }
+        do throws(SurveyedSystemError) {
+            try await stage.device.use(next, preparedAt: .usual)
+            XCTFail("the session uses it")
+        } catch {
+            XCTAssertEqual(
+                error.description,
+                "The packet was written, but the session still uses edition 1. Its log says why.")
+        }
+        let used = await localizer.state.venue?.version
+        XCTAssertEqual(used, Self.venue.version)
+    }
+
+    func testWalksAreComparedWithTheSettingsOfTheSession() async throws {
+        let stage = try stage()
+        let localizer = try await locating(with: stage)
+        let walk = SurveyRecording(
+            waypoints: [],
+            sightings: (1...40).map {
+                Sighting(instant: Instant(seconds: Double($0) / 4), beacon: Self.known, rssi: -50)
+            })
+        let few = await stage.device.locating()(Self.venue)(walk).count
+        var settings = LocalizationSettings()
+        settings.positionInterval = .milliseconds(250)
+        await localizer.setSettings(SettingsStack(localization: settings))
+        let many = await stage.device.locating()(Self.venue)(walk).count
+        XCTAssertGreaterThan(few, 2)
+        XCTAssertGreaterThan(Double(many), 1.5 * Double(few))
+    }
+
+    /// A session of the device that locates it.
+    private func locating(with stage: Stage) async throws -> Localizer {
+        let source = ScriptedSource()
+        let localizer = Localizer(source: source, venues: VenueLibrary([Self.venue]))
+        addTeardownBlock { await localizer.stop() }
+        let states = localizer.states
+        await localizer.start()
+        for second in 1...8 {
+            source.send(
+                .sighting(Sighting(instant: Instant(seconds: Double(second)), beacon: Self.known, rssi: -50)))
+        }
+        _ = try await Bounded.elements(of: states, until: "a position") { $0.name == "localizationRunning" }
+        stage.device.begin(localizer)
+        return localizer
+    }
 }

@@ -12,6 +12,9 @@ package struct CurrentTask: ~Copyable, Sendable {
 
     deinit { task?.cancel() }
 
+    /// The task that runs; nil without one.
+    package var running: Task<Void, Never>? { task }
+
     /// Returns whether the task with a number was neither replaced nor cancelled.
     package func isCurrent(_ number: Int) -> Bool { number == self.number }
 

@@ -54,7 +54,7 @@ package final class SurveyedDevice: SurveyedSystem, VenueSource {
     ///
     /// - Parameters:
     ///   - venue: the venue of the session.
-    ///   - settings: the settings of the session, with which its positions on recorded walks are compared.
+    ///   - settings: the settings with which positions on recorded walks are compared until the session begins.
     ///   - seed: the seed of the session.
     ///   - start: the wall clock's time, counted from the Unix epoch.
     ///   - clock: a clock that can't be set.
@@ -129,8 +129,10 @@ package final class SurveyedDevice: SurveyedSystem, VenueSource {
         hearing.withLock { $0.isReported = carriers.contains(.device) }
     }
 
-    package func locating() -> @Sendable (Venue) -> Locating {
-        { [settings, seed] venue in
+    package func locating() async -> @Sendable (Venue) -> Locating {
+        // A service may have other settings by now.
+        let settings = await session.withLock { $0.localizer }?.settings ?? settings
+        return { [seed] venue in
             let signal = settings.resolved(in: venue).localization.positioning.signal
             let field = SignalField(venue: venue, model: signal)
             return { walk in
@@ -147,7 +149,12 @@ package final class SurveyedDevice: SurveyedSystem, VenueSource {
         _ venue: Venue, preparedAt priority: BackgroundThread.Priority
     ) async throws(SurveyedSystemError) {
         edition.withLock { $0 = venue }
-        await session.withLock { $0.localizer }?.renew(venue)
+        guard let localizer = session.withLock({ $0.localizer }) else { return }
+        await localizer.renew(venue)
+        // A session that is in no venue uses the edition when it enters this one.
+        guard let used = await localizer.state.venue, used.id == venue.id, used.version != venue.version else { return }
+        throw SurveyedSystemError(
+            "The packet was written, but the session still uses edition \(used.version). Its log says why.")
     }
 
     // MARK: Venues of the session

@@ -180,7 +180,7 @@ package actor SurveyMapDesk {
 
     private func run() async {
         let (folder, packet, venue, limits) = (folder, packet, system.venue, limits)
-        let (locating, hasTags) = (system.locating(), system.hasTags)
+        let (locating, hasTags) = (await system.locating(), system.hasTags)
         let read = await BackgroundThread.run(at: priority) {
             _ -> Result<(job: SurveyMapJob, walks: SurveyMapJob.Walks), SurveyedPacket.Problem> in
             do throws(SurveyedPacket.Problem) {

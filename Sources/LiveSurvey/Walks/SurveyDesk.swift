@@ -169,7 +169,8 @@ package actor SurveyDesk {
     /// Starts a walk. A walk that runs with the same carrier ends.
     package func start(with carrier: SurveyCarrier) async throws(Refusal) {
         guard await system.hears(carrier) else { throw .unheard(carrier) }
-        if walks[carrier] != nil { try await stop(with: carrier) }
+        // Meanwhile, another page can start one.
+        while walks[carrier] != nil { try await stop(with: carrier) }
         guard walks.count < Self.mostWalks else { throw .tooManyWalks }
         let start = now()
         // The time without its milliseconds and its colons.
@@ -186,7 +187,7 @@ package actor SurveyDesk {
             throw .unwritable(error)
         }
         walks[carrier] = walk
-        await system.report(readingsOf: Set(walks.keys))
+        await selectCarriers()
     }
 
     /// Returns the key of a tag for the name of a file.
@@ -202,8 +203,17 @@ package actor SurveyDesk {
         if let walk = walks.removeValue(forKey: carrier) { finished.append(summary(walk, false)) }
         if finished.count > Self.mostFinished { finished.removeFirst() }
         reported.remove(carrier)
-        await system.report(readingsOf: Set(walks.keys))
+        await selectCarriers()
         await maps?.learn()
+    }
+
+    /// Selects the carriers whose readings arrive. Calls can overtake each other, so that each looks again after its own.
+    private func selectCarriers() async {
+        var selected: Set<SurveyCarrier>
+        repeat {
+            selected = Set(walks.keys)
+            await system.report(readingsOf: selected)
+        } while selected != Set(walks.keys)
     }
 
     /// Marks that a carrier is at a place.

@@ -164,6 +164,7 @@ struct SurveyWalk {
 
     private var header: RecordingHeader {
         var header = RecordingHeader()
+        header.startedAt = RecordingStart.text(start.nanoseconds / 1000)
         header.device = carrier.tag
         return header
     }

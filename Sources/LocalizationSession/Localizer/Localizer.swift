@@ -208,11 +208,19 @@ public actor Localizer {
     /// The monitored geofences, in the order in which monitoring started.
     public var monitoredGeofences: [Geofence] { runtime.driver.machine.monitoredGeofences }
 
-    /// Uses another edition of a venue's packet at once, such as one with a new radio map.
+    /// Uses another edition of a venue's packet, such as one with a new radio map. Returns when it is prepared.
     ///
     /// The venue source must deliver the edition from now on. The session continues with the estimated location and with the rooms
-    /// and fences that the device is in, and emits positions by the earlier edition until the new one is prepared.
-    package func renew(_ venue: Venue) async { await handle(.renewed(venue)) }
+    /// and fences that the device is in, and emits positions by the earlier edition until the new one is prepared. If it can't be
+    /// prepared, the session reports the error on ``errors``, and continues with the earlier edition.
+    package func renew(_ venue: Venue) async {
+        await handle(.renewed(venue))
+        // Settings that change meanwhile begin another preparation.
+        while runtime.driver.machine.renewing == venue, let preparation = runtime.preparation.running {
+            await preparation.value
+            guard runtime.preparation.running != preparation else { break }
+        }
+    }
 
     /// Handles an event from the caller; returns the outcome of the latest fix.
     func guide(_ event: LocalizationMachine<PositioningEngine>.Event) async -> FixOutcome? {

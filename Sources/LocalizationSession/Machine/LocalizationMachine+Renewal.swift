@@ -48,6 +48,7 @@ extension LocalizationMachine {
         guard stack.resolved(in: venue).localization.positioning == preparation.settings else {
             return renew(venue, at: now)
         }
+        keepLevels()
         var stay = earlier.memory(at: now)
         stay.venueVersion = venue.version
         let left = earlier.interactions.leaveAll(at: now, []).map(Directive.emitInteraction)

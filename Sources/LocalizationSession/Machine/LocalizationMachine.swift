@@ -117,7 +117,7 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
     /// Whether the shell prepares the belief of the venue in `getPacket`.
     var isPreparing = false
     /// The edition of the current venue that replaces the one in use once its belief is prepared; nil without one.
-    var renewing: Venue?
+    package internal(set) var renewing: Venue?
     var search: VenueSearchMachine
     var visit: VenueVisit<Belief>?
     var backoff: Backoff

@@ -118,6 +118,7 @@ package struct TagRoutes: HTTPRoutes {
     }
 
     package func largestBody(of target: HTTPTarget) -> Int {
+        if SurveyRoutes.Path(rawValue: target.path) != nil { return SurveyRoutes.largestBody }
         if isChange(target) { return Self.largestChange }
         return target.path.hasPrefix(Self.gatewayPrefix) ? Self.largestMessage : 0
     }

@@ -9,15 +9,25 @@ struct FixBelief: PositioningBelief {
     private var fix: Fix?
     private(set) var observed: [SensorReading] = []
     private let log: WatchedBelief?
+    private var collectsLevels = false
+    private var hasLevels = false
 
     init(log: WatchedBelief? = nil) { self.log = log }
 
     mutating func observe(_ reading: SensorReading) {
         log?.note(reading)
+        hasLevels = collectsLevels
         if case .fix(let fix) = reading { self.fix = fix }
     }
 
     mutating func advance(to now: Instant) { log?.note(now) }
+
+    mutating func collectLevels() { collectsLevels = true }
+
+    mutating func drainLevels() -> BeaconLevels? {
+        defer { hasLevels = false }
+        return hasLevels ? BeaconLevels() : nil
+    }
 
     var mapProbabilities: [MapID: Double] { fix.map { [$0.mapID: 1] } ?? [:] }
 

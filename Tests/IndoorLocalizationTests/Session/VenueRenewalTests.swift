@@ -26,6 +26,24 @@ final class VenueRenewalTests: XCTestCase {
         XCTAssertFalse(directives.contains(.fetchCatalogue))
     }
 
+    func testTheLevelsOfBothEditionsAreCollected() {
+        var machine = SessionStage.machine(in: .localizationRunning)
+        _ = machine.handle(.collectLevels, at: 10)
+        func versions(_ directives: [Machine.Directive]) -> [Int] {
+            directives.compactMap { if case .emitLevels(let levels) = $0 { levels.version } else { nil } }
+        }
+        var seen: [Int] = []
+        for second in 11...200 {
+            let at = Double(second)
+            if second == 100 { seen += versions(machine.handle(.renewed(Self.renewed), at: at)) }
+            seen += versions(machine.handle(.reading(SessionStage.heard(1, at: at)), at: at))
+            seen += versions(machine.handle(.reading(SessionStage.fix(10, at: at)), at: at))
+            seen += versions(machine.pass(to: at))
+        }
+        // Each half minute, and those of the seconds before the renewal.
+        XCTAssertEqual(seen, [1, 1, 1, 2, 2, 2, 2])
+    }
+
     func testTheDeviceStaysInItsRoom() {
         var machine = SessionStage.machine(in: .localizationRunning)
         func events(_ directives: [Machine.Directive]) -> [LocalizationEvent.Kind] {

@@ -1,6 +1,7 @@
 import Foundation
 import IndoorVocabulary
 import LiveSurvey
+import ScanRecording
 import VenueModel
 import XCTest
 
@@ -39,6 +40,32 @@ final class SurveyDeskTests: XCTestCase {
         XCTAssertEqual(try survey.recording().marks.map(\.instant.seconds), [10])
         try survey.ask { try await $0.stop(with: $1) }
         XCTAssertEqual(try survey.recording().sightings.count, 2 * 26)
+    }
+
+    func testTheRecordingHasTheTimeOfItsStart() throws {
+        let survey = try StagedSurvey()
+        try survey.ask { try await $0.start(with: $1) }
+        let start = try XCTUnwrap(try survey.ask { desk, _ in await desk.status.first?.start })
+        try survey.ask { try await $0.stop(with: $1) }
+        let file = try XCTUnwrap(try FileManager.default.contentsOfDirectory(atPath: survey.folder).first)
+        var reader = try RecordingReader(path: survey.folder + "/" + file)
+        try reader.forEach { _ in }
+        let header = try XCTUnwrap(reader.header)
+        XCTAssertEqual(try XCTUnwrap(header.wallClock).unixTime(at: .zero).seconds, start.seconds, accuracy: 1e-3)
+    }
+
+    func testStartsAtTheSameTimeEndEachOthersWalks() throws {
+        let survey = try StagedSurvey()
+        try survey.ask { desk, tag in
+            try await desk.start(with: tag)
+            try await withThrowingTaskGroup { group in
+                for _ in 0..<8 { group.addTask { try await desk.start(with: tag) } }
+                try await group.waitForAll()
+            }
+        }
+        let walks = try survey.ask { desk, _ in await desk.status }
+        XCTAssertEqual(walks.filter(\.isRunning).count, 1)
+        XCTAssertEqual(walks.count, 9, "no walk is lost")
     }
 
     func testAMarkOfLongAgoIsRefused() throws {
