@@ -113,12 +113,14 @@ export class App {
 
   /** @returns {import("./survey-walks.js").SurveyPage} */
   surveyPage() {
+    const app = this;
     const maps = () => this.venue?.maps ?? [];
     const mapOf = (/** @type {number} */ id) => maps().find((/** @type {any} */ map) => map.id === id) ?? null;
     return {
       // A mark is of the present, also while the page shows an earlier instant.
       plan: this.plan, layer: "session", tag: undefined, isShown: true, isPast: false,
-      mapOf, mapName: (id) => mapOf(id)?.name ?? `Map ${id}`,
+      mapOf, mapName: (id) => mapOf(id)?.name ?? `Map ${id}`, chooseMap: (id) => this.chooseMap(id),
+      get rooms() { return app.venue?.rooms; },
       // The plan must not change below the finger.
       marking: (isMarked) => { if (isMarked) this.setFollowing(false); },
     };

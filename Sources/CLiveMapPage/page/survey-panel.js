@@ -18,7 +18,34 @@ export function fillWalks(root, heading, carry) {
       make("button", { type: "button", id: "survey-start", class: "primary" }, "Start a walk"),
       make("button", { type: "button", id: "survey-continue", class: "primary", hidden: "" }, "Continue this walk"),
       make("button", { type: "button", id: "survey-stop", class: "primary", hidden: "" }, "End the walk"),
-      make("button", { type: "button", id: "survey-undo", class: "quiet", hidden: "" }, "Undo")));
+      make("button", { type: "button", id: "survey-undo", class: "quiet", hidden: "" }, "Undo")),
+    make("form", { id: "survey-room", hidden: "" },
+      make("div", { class: "line" },
+        make("label", { for: "survey-room-name", class: "unseen" }, "Room where you stand"),
+        make("select", { id: "survey-room-name", required: "" }),
+        make("button", { type: "submit" }, "I am here")),
+      make("p", { class: "note" }, "Without a plan: choose the room, and stand in its middle, where the mark is set. Stay for half "
+        + "a minute, and press again before you go.")));
+}
+
+/**
+ * Lists rooms for a choice by name, by floors from the lowest one.
+ * @param {any} select keeps its choice
+ * @param {any[]} rooms
+ * @param {(id: number) => any} mapOf
+ */
+export function fillRooms(select, rooms, mapOf) {
+  const chosen = select.value;
+  /** @type {Map<number, any[]>} */
+  const floors = new Map();
+  for (const room of rooms) floors.set(room.mapId, [...(floors.get(room.mapId) ?? []), room]);
+  const level = (/** @type {number} */ id) => mapOf(id)?.level ?? 0;
+  const groups = [...floors].sort(([a], [b]) => level(a) - level(b) || a - b).map(([id, list]) => make(
+    "optgroup", { label: mapOf(id)?.name ?? `Map ${id}` },
+    ...list.sort((a, b) => a.name.localeCompare(b.name, undefined, { numeric: true }))
+      .map((room) => make("option", { value: room.id }, room.name))));
+  select.replaceChildren(make("option", { value: "" }, "Room"), ...groups);
+  select.value = rooms.some((room) => String(room.id) === chosen) ? chosen : "";
 }
 
 /**

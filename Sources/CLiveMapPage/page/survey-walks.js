@@ -4,7 +4,7 @@ import { byId, say, setText } from "./dom.js";
 import { counted } from "./format.js";
 import { traceTrail } from "./layer-venue.js";
 import { SurveyMap } from "./survey-map.js";
-import { fillWalks } from "./survey-panel.js";
+import { fillRooms, fillWalks } from "./survey-panel.js";
 
 /** The milliseconds between two requests of the walks. */
 const statePause = 2000;
@@ -13,16 +13,21 @@ const dragPause = 1000, dragWay = 0.5;
 /** The number of marks that wait for the server, and the seconds before another attempt and of the longest attempt. */
 const mostWaiting = 50, retryPause = 2, longestAttempt = 10;
 
+/** The rooms of no venue. @type {any[]} */
+const noRooms = [];
+
 /**
  * The page of a survey.
  * - `plan`, `layer`: the plan, and the layer with the marks.
  * - `tag`: the key of the selected tag, null without one, and undefined if people carry the device of the server.
  * - `isShown`, `isPast`: whether people can walk, and whether the page shows the past.
- * - `mapOf`, `mapName`: return a map of the venue, and its name.
+ * - `mapOf`, `mapName`: return a map of the venue, and its name. `chooseMap` shows it.
+ * - `rooms`: the rooms of the venue that have a shape.
  * - `marking`: called after each change of whether the plan is marked.
  * @typedef {{
  *   plan: import("./plan.js").Plan, layer: string, tag: string|null|undefined, isShown: boolean, isPast: boolean,
- *   mapOf: (id: number) => any, mapName: (id: number) => string, marking: (isMarked: boolean) => void,
+ *   mapOf: (id: number) => any, mapName: (id: number) => string, chooseMap: (id: number) => void, rooms: any[]|undefined,
+ *   marking: (isMarked: boolean) => void,
  * }} SurveyPage
  */
 
@@ -51,6 +56,12 @@ export class SurveyWalks {
     /** The time of a round trip in milliseconds, by this device's own watch. */
     this.roundTrip = 0;
     this.dragged = { at: -Infinity, x: NaN, y: NaN };
+    /** The rooms in the list. */
+    this.rooms = noRooms;
+    byId("survey-room").addEventListener("submit", (/** @type {Event} */ event) => {
+      event.preventDefault();
+      this.markRoom(Number(byId("survey-room-name").value));
+    });
     for (const action of ["start", "stop", "undo"]) {
       byId(`survey-${action}`).addEventListener("click", () => this.act(action));
     }
@@ -123,18 +134,40 @@ export class SurveyWalks {
    */
   mark(mapId, x, y) {
     const map = this.page.mapOf(mapId);
+    if (!map) return;
+    const within = (/** @type {number} */ value, /** @type {number} */ size) => (
+      Math.min(size, Math.max(0, Math.round(value * 100) / 100)));
+    const place = { mapId, x: within(x, map.width), y: within(y, map.height) };
+    this.add(place, place);
+  }
+
+  /**
+   * Marks that the carrier is in the middle of a room now, and shows its floor.
+   * @param {number} id
+   */
+  markRoom(id) {
+    const room = this.rooms.find((one) => one.id === id);
+    if (!room || !this.marked) return;
+    if (room.mapId !== this.page.plan.scene.map?.id) this.page.chooseMap(room.mapId);
+    // The server knows the middle of the room.
+    this.add({ room: id }, { mapId: room.mapId, room: room.name });
+  }
+
+  /**
+   * Sends a mark, and shows it before the server has it.
+   * @param {any} place
+   * @param {any} shown the mark until the server answers
+   */
+  add(place, shown) {
     const walk = this.marked;
-    if (!map || !walk) return;
+    if (!walk) return;
     if (this.waiting.length >= mostWaiting) {
       return say(`The mark was not stored: ${mostWaiting} marks wait for the server.`);
     }
     this.markCount += 1;
-    const place = {
-      tag: walk.tag, id: `${this.pageID}-${this.markCount}`, mapId, x: Math.min(map.width, Math.max(0, Math.round(x * 100) / 100)),
-      y: Math.min(map.height, Math.max(0, Math.round(y * 100) / 100)),
-    };
-    this.waiting.push({ place, at: performance.now() });
-    walk.marks.push(place);
+    const id = `${this.pageID}-${this.markCount}`;
+    this.waiting.push({ place: { tag: walk.tag, id, ...place }, at: performance.now() });
+    walk.marks.push(shown);
     this.page.plan.invalidate(this.page.layer);
     this.show();
     this.sendWaiting();
@@ -199,6 +232,12 @@ export class SurveyWalks {
     byId("survey-continue").hidden = walk === null || marked !== null;
     byId("survey-stop").hidden = marked === null;
     byId("survey-undo").hidden = marked === null || marked.marks.length === 0;
+    const rooms = this.page.rooms ?? noRooms;
+    if (rooms !== this.rooms) {
+      this.rooms = rooms;
+      fillRooms(byId("survey-room-name"), rooms, this.page.mapOf);
+    }
+    byId("survey-room").hidden = marked === null || rooms.length === 0;
     const ended = this.walks.filter((one) => !one.running).length;
     const past = ended === 0 ? "" : `${counted(ended, "walk")} recorded. `;
     setText(byId("survey-state"), walk === null ? past
@@ -209,7 +248,9 @@ export class SurveyWalks {
   /** @param {any} walk */
   hint(walk) {
     if (this.marked === null) return "Another page marks this walk.";
-    return walk.marks.length === 0 ? "Tap the plan where you stand." : "Tap again where you turn or stop.";
+    if (walk.marks.length === 0) return "Tap the plan where you stand.";
+    const { room } = walk.marks.at(-1);
+    return room === undefined ? "Tap again where you turn or stop." : `The last one is in ${room}.`;
   }
 }
 
@@ -221,12 +262,14 @@ export class SurveyWalks {
 export function drawWalks(pass, walks) {
   const { context, view, scene, palette } = pass;
   for (const walk of walks) {
+    // The mark of a room has no place until the server answers.
+    const marks = walk.marks.filter((/** @type {any} */ mark) => mark.x !== undefined);
     context.globalAlpha = walk.running ? 1 : 0.55;
     context.strokeStyle = context.fillStyle = palette.truth;
     context.lineWidth = 2;
-    traceTrail(pass, walk.marks);
+    traceTrail(pass, marks);
     context.stroke();
-    for (const mark of walk.marks) {
+    for (const mark of marks) {
       if (mark.mapId !== scene.map.id) continue;
       const [x, y] = view.toScreen(mark.x, mark.y);
       context.beginPath();

@@ -104,6 +104,8 @@ export class TagsApp {
     const app = this;
     return {
       plan: this.plan, layer: "tags", mapOf: (id) => this.mapOf(id), mapName: (id) => this.mapName(id),
+      chooseMap: (id) => this.chooseMap(id),
+      get rooms() { return app.venue?.rooms; },
       get tag() { return app.scene.selected; },
       get isShown() { return app.selectedTag !== null && !app.isPast; },
       get isPast() { return app.isPast; },

@@ -13,6 +13,8 @@ package actor SurveyDesk {
         case noWalk(SurveyCarrier)
         case tooManyWalks
         case outsideOfPlan
+        case unknownRoom(Int)
+        case roomWithoutShape(String)
         case lateMark
         case fullWalk(Int)
         case tooManyMarks(Int)
@@ -26,6 +28,8 @@ package actor SurveyDesk {
             case .noWalk(.device): "No walk runs."
             case .tooManyWalks: "There are already \(SurveyDesk.mostWalks) walks."
             case .outsideOfPlan: "The place is outside of the plan."
+            case .unknownRoom(let id): "The venue has no room \(id). Load the page again."
+            case .roomWithoutShape(let name): "The room '\(name)' has no shape. Mark the place on the plan."
             case .lateMark: "The mark is more than \(SurveyDesk.longestDelay.components.seconds) s old."
             case .fullWalk(let count): "The recording has its \(count) entries. End the walk, and start another one."
             case .tooManyMarks(let count): "The walk has its \(count) marks. End it, and start another one."
@@ -46,7 +50,7 @@ package actor SurveyDesk {
         /// The number of beacons that were heard, or of receivers that heard the tag.
         package var beacons: Int
         /// The places that were marked, at the times since the start of the walk.
-        package var marks: [SurveyRecording.Waypoint]
+        package var marks: [Truth]
         /// Why the walk can't be recorded at the moment, or has no place for more; nil without a problem.
         package var problem: String?
     }
@@ -150,7 +154,7 @@ package actor SurveyDesk {
     private var marks: [String: [SurveyRecording.Waypoint]] {
         get async {
             var marks = await maps?.recordedWaypoints ?? [:]
-            for walk in status { marks[walk.file] = walk.marks }
+            for walk in status { marks[walk.file] = walk.marks.compactMap(\.waypoint) }
             return marks
         }
     }
@@ -224,10 +228,26 @@ package actor SurveyDesk {
     package func mark(
         _ carrier: SurveyCarrier, at point: MapPoint, on mapID: MapID, delay: Duration, id: String? = nil
     ) throws(Refusal) {
+        try mark(carrier, at: point, on: mapID, room: nil, delay, id)
+    }
+
+    /// Marks that a carrier is in the middle of a room. The parameters are those of a mark at a place.
+    package func mark(
+        _ carrier: SurveyCarrier, inRoom roomID: Int, delay: Duration, id: String? = nil
+    ) throws(Refusal) {
+        guard let room = system.venue.rooms.first(where: { $0.id == roomID }) else { throw .unknownRoom(roomID) }
+        guard let middle = room.area?.middle else { throw .roomWithoutShape(room.name) }
+        try mark(carrier, at: middle, on: room.mapID, room: room.name, delay, id)
+    }
+
+    private func mark(
+        _ carrier: SurveyCarrier, at point: MapPoint, on mapID: MapID, room: String?, _ delay: Duration, _ id: String?
+    ) throws(Refusal) {
         guard walks[carrier] != nil else { throw .noWalk(carrier) }
         guard system.venue.map(mapID)?.contains(point) == true else { throw .outsideOfPlan }
         guard delay <= Self.longestDelay else { throw .lateMark }
-        try walks[carrier]?.mark(point, on: mapID, at: now().advanced(by: .zero - max(.zero, delay)), id: id)
+        let time = now().advanced(by: .zero - max(.zero, delay))
+        try walks[carrier]?.mark(point, on: mapID, room: room, at: time, id: id)
     }
 
     /// Removes the latest mark of a walk.

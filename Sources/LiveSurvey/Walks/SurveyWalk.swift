@@ -22,7 +22,7 @@ struct SurveyWalk {
     /// The error of the latest write; nil after a write without one.
     private(set) var writeError: RecordingError?
     /// The places that were marked, at the times since the start of the walk.
-    private(set) var marks: [SurveyRecording.Waypoint] = []
+    private(set) var marks: [Truth] = []
     /// The beacons that were heard, or the receivers that heard the tag.
     private(set) var beacons: Set<BeaconIdentity> = []
     /// The entries in the order of their instants, of which the first ones are in the file.
@@ -73,17 +73,19 @@ struct SurveyWalk {
 
     /// Adds a mark, unless there was one with its identifier.
     ///
+    /// - Parameter room: the name of the room that was marked; nil for a place of the plan.
     /// - Throws: the limit that the walk has reached.
     mutating func mark(
-        _ point: MapPoint, on map: MapID, at time: Instant, id: String?
+        _ point: MapPoint, on map: MapID, room: String?, at time: Instant, id: String?
     ) throws(SurveyDesk.Refusal) {
         if let id, markIDs.contains(id) { return }
         if let reachedLimit { throw reachedLimit }
         if let id { markIDs.insert(id) }
         // A mark has a time after the one before, as the carrier walked in this order.
         let instant = max(instant(of: max(time, start)), marks.last?.instant ?? .zero)
-        marks.append(SurveyRecording.Waypoint(instant: instant, mapID: map, point: point, isHold: false))
-        insert(.truth(Truth(instant: instant, mapID: map, point: point)), at: instant)
+        let mark = Truth(instant: instant, mapID: map, point: point, room: room)
+        marks.append(mark)
+        insert(.truth(mark), at: instant)
     }
 
     private func instant(of time: Instant) -> Instant { Instant.zero.advanced(by: start.duration(to: time)) }

@@ -61,12 +61,14 @@ package struct SurveyRoutes: Sendable {
         var tag: String?
     }
 
-    /// The body of a request that marks a place.
+    /// The body of a request that marks a place of a plan, or a room.
     private struct MarkRequest: Decodable {
         var tag: String?
-        var mapId: Int
-        var x: Double
-        var y: Double
+        var mapId: Int?
+        var x: Double?
+        var y: Double?
+        /// The number of the room; absent for a place.
+        var room: Int?
         /// The seconds since the person was there, measured by the device that sends the request.
         var delay: Double?
         /// Identifies the mark, which is sent again if no answer comes.
@@ -158,10 +160,17 @@ package struct SurveyRoutes: Sendable {
         }
         // A larger number would be no duration. The desk refuses a mark of the day before, too.
         let delay = Duration.seconds(min(max(0, body.delay ?? 0), 86_400))
-        return try await changed { desk async throws(SurveyDesk.Refusal) in
-            try await desk.mark(
-                carrier, at: MapPoint(x: body.x, y: body.y), on: MapID(rawValue: body.mapId), delay: delay,
-                id: body.id)
+        switch (body.room, body.mapId, body.x, body.y) {
+        case (let room?, nil, nil, nil):
+            return try await changed { desk async throws(SurveyDesk.Refusal) in
+                try await desk.mark(carrier, inRoom: room, delay: delay, id: body.id)
+            }
+        case (nil, let map?, let x?, let y?):
+            return try await changed { desk async throws(SurveyDesk.Refusal) in
+                try await desk.mark(
+                    carrier, at: MapPoint(x: x, y: y), on: MapID(rawValue: map), delay: delay, id: body.id)
+            }
+        default: throw HTTPProblem(400, "Give either the members 'mapId', 'x' and 'y' or the member 'room'.")
         }
     }
 
@@ -204,9 +213,11 @@ package struct SurveyRoutes: Sendable {
                 }
                 json.add("problem", walk.problem)
                 json.add("marks", objects: walk.marks) { mark, json in
-                    json.add("mapId", mark.mapID.rawValue)
-                    json.add("x", mark.point.x, decimals: 2)
-                    json.add("y", mark.point.y, decimals: 2)
+                    guard let waypoint = mark.waypoint else { return }
+                    json.add("mapId", waypoint.mapID.rawValue)
+                    json.add("x", waypoint.point.x, decimals: 2)
+                    json.add("y", waypoint.point.y, decimals: 2)
+                    json.add("room", mark.room)
                 }
             }
         }

@@ -246,15 +246,19 @@ extension Area {
         case .circle(let center, let radius):
             return max(0, center.distance(to: point) - radius)
         case .polygon(let corners):
-            guard !contains(point) else { return 0 }
-            guard var previous = corners.last else { return .infinity }
-            var nearest = Double.infinity
-            for corner in corners {
-                nearest = min(nearest, Self.distance(from: point, toLineFrom: previous, to: corner))
-                previous = corner
-            }
-            return nearest
+            return contains(point) ? 0 : Self.distance(from: point, toOutline: corners)
         }
+    }
+
+    /// Returns the distance between a point and the outline of a polygon; infinite without corners.
+    static func distance(from point: MapPoint, toOutline corners: [MapPoint]) -> Double {
+        guard var previous = corners.last else { return .infinity }
+        var nearest = Double.infinity
+        for corner in corners {
+            nearest = min(nearest, distance(from: point, toLineFrom: previous, to: corner))
+            previous = corner
+        }
+        return nearest
     }
 
     /// Returns the distance between a point and a line segment.

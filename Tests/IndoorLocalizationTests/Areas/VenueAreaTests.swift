@@ -1,3 +1,4 @@
+import Foundation
 import IndoorLocalization
 import XCTest
 
@@ -74,6 +75,54 @@ final class VenueAreaTests: XCTestCase {
         XCTAssertEqual(Area.polygon(room).squareMeters, 12, accuracy: 1e-6)
         XCTAssertEqual(Area.polygon(room.reversed()).squareMeters, 12, accuracy: 1e-6)
         XCTAssertEqual(Area.polygon([]).squareMeters, 0)
+    }
+
+    func testTheMiddleOfAnAreaIsItsCentreIfThatIsInside() throws {
+        let center = MapPoint(x: 1, y: 2)
+        XCTAssertEqual(Area.circle(center: center, radius: 2).middle, center)
+        let room = points((1e6, 1e6), (1e6 + 4, 1e6), (1e6 + 4, 1e6 + 3), (1e6, 1e6 + 3))
+        for corners in [room, room.reversed()] {
+            let middle = try XCTUnwrap(Area.polygon(corners).middle)
+            XCTAssertEqual(middle.distance(to: MapPoint(x: 1e6 + 2, y: 1e6 + 1.5)), 0, accuracy: 1e-6)
+        }
+        // The letter L has its centre of mass towards the corner.
+        let bent = Area.polygon(points((0, 0), (4, 0), (4, 2), (2, 2), (2, 4), (0, 4)))
+        let middle = try XCTUnwrap(bent.middle)
+        XCTAssertEqual(middle.distance(to: MapPoint(x: 5.0 / 3, y: 5.0 / 3)), 0, accuracy: 1e-9)
+    }
+
+    func testTheMiddleOfABentAreaIsInsideAndFarFromTheWalls() throws {
+        let seed: UInt64 = 7
+        print("seed \(seed)")
+        var random = SeededGenerator(seed: seed)
+        for _ in 0..<200 {
+            // A horseshoe, open in any direction.
+            let (inner, outer) = (4.0, 4.0 + Double.random(in: 0.5...3, using: &random))
+            let first = Double.random(in: 0...360, using: &random)
+            let sweep = Double.random(in: 200...340, using: &random)
+            let count = Int.random(in: 12...40, using: &random)
+            func arc(_ radius: Double) -> [MapPoint] {
+                (0...count).map { step in
+                    let angle = (first + sweep * Double(step) / Double(count)) * .pi / 180
+                    return MapPoint(x: 20 + radius * cos(angle), y: 20 + radius * sin(angle))
+                }
+            }
+            let area = Area.polygon(arc(outer) + arc(inner).reversed())
+            let middle = try XCTUnwrap(area.middle)
+            XCTAssertTrue(area.contains(middle))
+            let distance = middle.distance(to: MapPoint(x: 20, y: 20))
+            let margin = 0.2 * (outer - inner)
+            XCTAssertTrue((inner + margin...outer - margin).contains(distance), "\(distance) of \(inner)...\(outer)")
+        }
+    }
+
+    func testAnAreaWithoutASizeHasNoMiddle() {
+        let broken = [
+            [], points((1, 1)), points((0, 0), (2, 2), (4, 4)), points((0, 0), (.infinity, 0), (4, 4)),
+            points((0, 0), (.nan, 1), (1, 0)),
+        ]
+        for corners in broken { XCTAssertNil(Area.polygon(corners).middle, "\(corners)") }
+        XCTAssertNil(Area.circle(center: MapPoint(x: 1, y: 1), radius: 0).middle)
     }
 
     func testAPointIsWithinACircleAndItsEdge() {

@@ -200,6 +200,7 @@ final class DescriptionTests: XCTestCase {
         try ask("/walks", port, #"{"action": "start"}"#)
         try ask("/marks", port, mark)
         try ask("/marks", port, #"{"mapId": 1, "x": 99, "y": 4}"#)
+        try ask("/marks", port, #"{"room": 12, "delay": 0.2}"#)
         try ask("/gaps", port)
         try ask("/gaps?map=9", port)
         try ask("/walks", port, #"{"action": "stop"}"#)

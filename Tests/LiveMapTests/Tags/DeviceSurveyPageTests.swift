@@ -162,6 +162,69 @@ final class DeviceSurveyPageTests: BrowserTestCase {
         XCTAssertEqual(page.problems, [])
     }
 
+    func testAWalkIsMarkedByTheNamesOfRoomsAlone() throws {
+        let stage = try stagedDevice()
+        let page = try shown(stage)
+        try page.stopClock()
+        let form = "document.querySelector('#survey-room')"
+        XCTAssertTrue(try page.evaluate("\(form).hidden") as Bool, "no walk runs")
+        try press("survey-start", page)
+        try page.wait(until: "!\(form).hidden")
+        XCTAssertEqual(
+            try page.evaluate("[...\(form).querySelectorAll('optgroup')].map((one) => one.label)") as [String],
+            ["Ground floor", "Upper floor"])
+        XCTAssertEqual(
+            try page.evaluate("\(form).querySelector('optgroup').children[0].textContent") as String, "Cafe")
+        XCTAssertTrue(try text("survey-room", page).contains("stand in its middle"))
+        func iAmHere() throws { try page.run("\(form).querySelector('button').click()") }
+        func choose(_ room: String) throws {
+            try page.run(
+                """
+                const select = document.querySelector("#survey-room-name");
+                select.value = [...select.options].find((one) => one.textContent === "\(room)").value;
+                """)
+        }
+        // Without a choice, the button marks nothing.
+        try iAmHere()
+        XCTAssertEqual(try page.evaluate("window.liveMap.state().survey.waiting") as Int, 0)
+        var rooms = ["Lobby", "Workshop", "Workshop", "Cafe"][...]
+        var count = 0
+        try stage.walk([(5, 8.75), (13, 4.75), (13, 4.5), (7, 15.25)], seed: 1) { _ in
+            try choose(try XCTUnwrap(rooms.popFirst()))
+            try iAmHere()
+            count += 1
+            try marks(count, page)
+        }
+        let state = try text("survey-state", page)
+        XCTAssertTrue(state.contains("The last one is in Cafe."), state)
+        try page.wait(until: "!document.querySelector('#unvisited-list').textContent.includes('Cafe')")
+        XCTAssertEqual(try page.evaluate("window.liveMap.state().mapId") as Int, 1)
+        try choose("Lounge")
+        try iAmHere()
+        try marks(count + 1, page)
+        XCTAssertEqual(try page.evaluate("window.liveMap.state().mapId") as Int, 2, "the floor of the room")
+        XCTAssertLessThanOrEqual(try page.evaluate("document.documentElement.scrollWidth") as Int, 390)
+        try press("survey-undo", page)
+        try marks(count, page)
+        try press("survey-stop", page)
+        try page.wait(until: "document.querySelector('#survey-state').textContent.startsWith('1 walk recorded')")
+        XCTAssertTrue(try page.evaluate("\(form).hidden") as Bool)
+        XCTAssertEqual(page.problems, [])
+
+        let names = try FileManager.default.contentsOfDirectory(atPath: stage.folder)
+        var reader = try RecordingReader(path: stage.folder + "/" + (try XCTUnwrap(names.first)))
+        var truths: [Truth] = []
+        while let entry = try reader.next() { if case .truth(let truth) = entry { truths.append(truth) } }
+        XCTAssertEqual(truths.map(\.room), ["Lobby", "Workshop", "Workshop", "Cafe"])
+        XCTAssertEqual(
+            truths.map(\.point),
+            [
+                MapPoint(x: 5, y: 8.75), MapPoint(x: 13, y: 4.75), MapPoint(x: 13, y: 4.75), MapPoint(x: 7, y: 15.25),
+            ])
+        XCTAssertEqual(truths.map(\.mapID), [1, 1, 1, 1])
+        XCTAssertEqual(truths.map(\.instant), truths.map(\.instant).sorted())
+    }
+
     func testAWalkNeedsTheTokenAndTheOwnOrigin() throws {
         let stage = try stagedDevice()
         let token = "0123456789abcdef"
@@ -185,6 +248,32 @@ final class DeviceSurveyPageTests: BrowserTestCase {
         XCTAssertEqual(try status([], "map", body: #"{"action":"adopt"}"#), 401)
         XCTAssertEqual(try status([access], "map", body: #"{"action":"adopt"}"#), 409)
         XCTAssertEqual(try status([access], "gaps?map=9", body: nil), 404)
+    }
+
+    func testARequestMarksEitherAPlaceOrAKnownRoom() throws {
+        let stage = try stagedDevice()
+        let port = try surveyServer(stage).address.port
+        func reply(_ body: String, to path: String = "marks") throws -> RawClient.Reply {
+            try RawClient.request(
+                "POST", "/api/v1/survey/\(path)", port: port, headers: ["Content-Type: application/json"], body: body)
+        }
+        XCTAssertEqual(try reply(#"{"action":"start"}"#, to: "walks").status, 200)
+        let known = try reply(#"{"room":12}"#)
+        XCTAssertEqual(known.status, 200)
+        XCTAssertTrue(known.text.contains(#"{"mapId":1,"x":31.50,"y":15.25,"room":"Kitchen"}"#), known.text)
+        for body in [
+            "{}", #"{"mapId":1,"x":3}"#, #"{"room":12,"mapId":1}"#, #"{"room":12,"mapId":1,"x":3,"y":4}"#,
+        ] {
+            let reply = try reply(body)
+            XCTAssertEqual(reply.status, 400, body)
+            XCTAssertTrue(
+                reply.text.contains("Give either the members 'mapId', 'x' and 'y' or the member 'room'."), body)
+        }
+        XCTAssertEqual(try reply(#"{"room":"Kitchen"}"#).status, 400)
+        let unknown = try reply(#"{"room":99}"#)
+        XCTAssertEqual(unknown.status, 409)
+        XCTAssertTrue(unknown.text.contains("The venue has no room 99."), unknown.text)
+        XCTAssertEqual(try stage.ask { await stage.desk.status.first?.marks.map(\.room) }, ["Kitchen"])
     }
 
     func testASessionWithoutSurveysHasNoPanels() throws {

@@ -85,6 +85,36 @@ final class SurveyDeskTests: XCTestCase {
         XCTAssertEqual(try survey.recording().marks.compactMap(\.point?.x), [1, 2])
     }
 
+    func testTheMarkOfARoomIsInItsMiddleAndHasItsName() throws {
+        var venue = TagStage.venue
+        venue.rooms += [
+            Room(id: 2, name: "Attic", mapID: 2),
+            Room(id: 3, name: "Garden", mapID: 2, area: .circle(center: MapPoint(x: -4, y: 5), radius: 6)),
+        ]
+        let survey = try StagedSurvey(venue: venue)
+        func mark(_ room: Int, delay: Double = 0, id: String? = nil) throws {
+            try survey.ask { try await $0.mark($1, inRoom: room, delay: .seconds(delay), id: id) }
+        }
+        XCTAssertEqual(refusal { try mark(1) }, .noWalk(.tag(StagedSurvey.tag)))
+        try survey.ask { try await $0.start(with: $1) }
+        survey.hear(at: 5, seconds: 10)
+        for id in ["a-1", "a-1"] { try mark(1, delay: 4, id: id) }
+        XCTAssertEqual(refusal { try mark(9) }, .unknownRoom(9))
+        XCTAssertEqual(refusal { try mark(2) }, .roomWithoutShape("Attic"))
+        XCTAssertEqual(refusal { try mark(3) }, .outsideOfPlan)
+        XCTAssertEqual(refusal { try mark(1, delay: 31) }, .lateMark)
+        try self.mark(survey, 2)
+        let hall = Truth(instant: Instant(seconds: 6), mapID: 1, point: MapPoint(x: 5.5, y: 5), room: "Hall")
+        let place = Truth(instant: Instant(seconds: 10), mapID: 1, point: MapPoint(x: 2, y: 5))
+        survey.hear(at: 5, seconds: 2)
+        XCTAssertEqual(try survey.recording().marks, [hall, place])
+        try mark(1)
+        try survey.ask { try await $0.undo(with: $1) }
+        try survey.ask { try await $0.undo(with: $1) }
+        try survey.ask { try await $0.stop(with: $1) }
+        XCTAssertEqual(try survey.recording().marks, [hall])
+    }
+
     func testAWalkIsCompleteAfterTheDiskWasFull() throws {
         let survey = try StagedSurvey()
         try survey.startWithAMark()

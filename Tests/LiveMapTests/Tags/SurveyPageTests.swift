@@ -43,11 +43,13 @@ final class StagedSurvey: Sendable {
     var reports: [String] { problems.list }
 
     /// - Parameter folder: the folder of the recordings; nil for a new one.
-    init(folder: String? = nil, limits: SurveyDesk.Limits = SurveyDesk.Limits()) throws {
+    init(
+        folder: String? = nil, limits: SurveyDesk.Limits = SurveyDesk.Limits(), venue: Venue = TagStage.venue
+    ) throws {
         self.folder =
             folder ?? FileManager.default.temporaryDirectory.appending(path: "survey-\(UUID().uuidString)").path
         engine = try FleetEngine.start(
-            FleetEngine.Setup(model: FleetModel(venue: TagStage.venue)), in: nil, at: TagStage.start
+            FleetEngine.Setup(model: FleetModel(venue: venue)), in: nil, at: TagStage.start
         ).engine
         if folder == nil {
             try FileManager.default.createDirectory(atPath: self.folder, withIntermediateDirectories: true)

@@ -74,7 +74,9 @@ final class TagDescriptionTests: XCTestCase {
         "/api/v1/survey/marks": [
             #"{"tag": "C3:00:00:12:AB:34", "mapId": 1, "x": 2.5, "y": 4, "delay": 0.2, "id": "a-1"}"#,
             #"{"tag": "C3:00:00:12:AB:34", "mapId": 1, "x": 2.5, "y": 4, "delay": 1e300}"#,
-            #"{"tag": "C3:00:00:12:AB:34", "mapId": 1, "x": 99, "y": 4}"#, "{}",
+            #"{"tag": "C3:00:00:12:AB:34", "mapId": 1, "x": 99, "y": 4}"#,
+            #"{"tag": "C3:00:00:12:AB:34", "room": 1, "id": "a-2"}"#, #"{"tag": "C3:00:00:12:AB:34", "room": 9}"#,
+            #"{"tag": "C3:00:00:12:AB:34", "room": 1, "x": 2}"#, "{}",
         ],
         "/api/v1/survey/map": [
             #"{"action": "learn"}"#, #"{"action": "adopt"}"#, #"{"action": "takeBack"}"#, "{}",
