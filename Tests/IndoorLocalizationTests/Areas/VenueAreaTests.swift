@@ -86,9 +86,11 @@ final class VenueAreaTests: XCTestCase {
             XCTAssertEqual(middle.distance(to: MapPoint(x: 1e6 + 2, y: 1e6 + 1.5)), 0, accuracy: 1e-6)
         }
         // The letter L has its centre of mass towards the corner.
-        let bent = Area.polygon(points((0, 0), (4, 0), (4, 2), (2, 2), (2, 4), (0, 4)))
-        let middle = try XCTUnwrap(bent.middle)
-        XCTAssertEqual(middle.distance(to: MapPoint(x: 5.0 / 3, y: 5.0 / 3)), 0, accuracy: 1e-9)
+        let bent = points((10, 20), (14, 20), (14, 22), (12, 22), (12, 24), (10, 24))
+        for corners in [bent, bent.reversed()] {
+            let middle = try XCTUnwrap(Area.polygon(corners).middle)
+            XCTAssertEqual(middle.distance(to: MapPoint(x: 10 + 5.0 / 3, y: 20 + 5.0 / 3)), 0, accuracy: 1e-9)
+        }
     }
 
     func testTheMiddleOfABentAreaIsInsideAndFarFromTheWalls() throws {
