@@ -20,6 +20,9 @@ static const unsigned char app_js[] = {
 static const unsigned char base64_js[] = {
 #embed "page/base64.js"
 };
+static const unsigned char beacon_history_js[] = {
+#embed "page/beacon-history.js"
+};
 static const unsigned char beacon_table_js[] = {
 #embed "page/beacon-table.js"
 };
@@ -297,6 +300,7 @@ static const live_map_file files[] = {
     { "api.js", api_js, sizeof api_js },
     { "app.js", app_js, sizeof app_js },
     { "base64.js", base64_js, sizeof base64_js },
+    { "beacon-history.js", beacon_history_js, sizeof beacon_history_js },
     { "beacon-table.js", beacon_table_js, sizeof beacon_table_js },
     { "clock.js", clock_js, sizeof clock_js },
     { "cluster-panel.js", cluster_panel_js, sizeof cluster_panel_js },

@@ -101,6 +101,82 @@ final class BeaconsCommandTests: XCTestCase {
         for (_, cell) in cells { XCTAssertLessThan(cell.looks, 40) }
     }
 
+    /// A history of 50 days in which the beacon fades by 0.1 dB a day, beside seven others.
+    private static func fading(_ file: BeaconHistoryFile, version: Int) async throws {
+        for day in 0..<50 {
+            var levels = BeaconLevels()
+            for minor in 4..<12 as Range<UInt16> {
+                for column in 0..<3 as Range<Int32> {
+                    let key = BeaconLevels.Key(
+                        beacon: BeaconIdentity(uuid: beacon.uuid, major: 3, minor: minor),
+                        place: BeaconLevels.Place(mapID: 1, column: column, row: 0))
+                    let level = (minor == 4 ? -0.1 * Double(day) : 0) + Double((day + Int(minor)) % 3 - 1) / 4
+                    levels.cells[key] = BeaconLevels.Cell(looks: 9, heard: 8, readings: 8, sum: 8 * level)
+                }
+            }
+            try await file.add(VenueLevels(venueID: 9, version: version, levels: levels), day: 20_000 + day)
+        }
+    }
+
+    func testAFileRemembersWhatIsFollowed() async throws {
+        let path = try temporaryFolder() + "/beacons.db"
+        let file = try BeaconHistoryFile(path: path)
+        try await Self.fading(file, version: 1)
+        let followed = try await file.follow(9, version: 1)
+        XCTAssertEqual(Set(followed.corrections.keys), [Self.beacon])
+        XCTAssertEqual(try XCTUnwrap(followed.corrections[Self.beacon]), -4.3, accuracy: 0.5)
+        let other = try BeaconHistoryFile(path: path)
+        let (again, known) = (try await other.follow(9, version: 1), try await other.following(of: 9, version: 1))
+        XCTAssertEqual(again, followed, "the same history again changes nothing")
+        XCTAssertEqual(known, followed)
+        let edition = try await other.following(of: 9, version: 2)
+        XCTAssertEqual(edition.corrections, [:], "another version expects other levels")
+        try await other.forget(Self.beacon, of: 9)
+        let rest = try await other.following(of: 9, version: 1)
+        XCTAssertEqual(rest.corrections, [:])
+    }
+
+    func testACorrectedSessionAddsTheLevelsOfThePacket() async throws {
+        let venue = try VenuePacketReader().read(FixtureFolder("office").path).venue
+        let folder = try temporaryFolder()
+        let corrections = venue.usable(Dictionary(uniqueKeysWithValues: venue.beacons.map { ($0.identity, -5) }))
+        XCTAssertFalse(corrections.isEmpty)
+        var means: [Double] = []
+        for isCorrected in [false, true] {
+            let path = folder + "/\(isCorrected).db"
+            let one = corrections.min { $0.key < $1.key }.map { [$0.key: $0.value] } ?? [:]
+            let used = isCorrected ? venue.corrected(by: one) : venue
+            let document = try Data(contentsOf: URL(filePath: FixtureFolder("office/paths").file("track-ground.json")))
+            let walk = try WalkSimulator(venue: venue, script: WalkScript(json: document), seed: 5)
+            let localizer = Localizer(source: walk, venues: VenueLibrary([used]))
+            let companion = BeaconHistoryCompanion(
+                try BeaconHistoryFile(path: path), drift: isCorrected ? FollowedDrift(one, of: venue) : FollowedDrift(),
+                today: { 123 })
+            await LiveSession.follow(localizer, companions: [companion]) { _ in }
+            let history = try await BeaconHistoryFile(path: path).history(of: venue.id, version: venue.version)
+            let cells = one.keys.flatMap { history.cells(of: $0) }
+            let readings = cells.reduce(0) { $0 + $1.cell.readings }
+            means.append(cells.reduce(0) { $0 + $1.cell.sum } / readings)
+        }
+        print("levels of the packet: \(means)")
+        // A level relative to the corrected venue would be higher by 5 dB.
+        XCTAssertEqual(means[0], means[1], accuracy: 2)
+    }
+
+    func testFollowingNeedsAHistory() throws {
+        for (arguments, message) in [
+            (["--follow-drift"], "--follow-drift requires --beacon-history"),
+            (
+                ["--follow-drift", "--beacon-history", "h.db", "--http", "0", "--survey", "walks"],
+                "use either --survey or --follow-drift"
+            ),
+        ] {
+            let result = try Tool.run(["serve", "--venue", "Fixtures/office"] + arguments)
+            XCTAssertEqual(result.status, 2, result.errors)
+            XCTAssertTrue(result.errors.contains(message), result.errors)
+        }
+    }
+
     func testAKilledServiceLosesAMinuteAtMost() async throws {
         let folder = try temporaryFolder()
         let history = folder + "/beacons.db"

@@ -1,4 +1,5 @@
 // @ts-check
+import { BeaconHistory } from "./beacon-history.js";
 import { BeaconTable } from "./beacon-table.js";
 import { Clock } from "./clock.js";
 import { showPlayer } from "./controls.js";
@@ -83,6 +84,8 @@ export class App {
     this.themeChanged();
     /** The survey with the device of the server; null if the server records none. @type {SurveyWalks|null} */
     this.survey = null;
+    /** The levels of the beacons over weeks; null if the server keeps none. @type {BeaconHistory|null} */
+    this.history = null;
     const { view } = this.plan;
     attachGestures(byId("plan"), view, {
       moved: () => this.viewMoved(), tapped: (x, y) => this.tapped(x, y),
@@ -96,6 +99,7 @@ export class App {
   /** Shows the content and follows its changes. */
   start() {
     if (this.source.overview.survey) this.survey = new SurveyWalks(this.surveyPage());
+    if (this.source.overview.beaconHistory) this.history = new BeaconHistory(byId("beacon-history"));
     this.applyOverview(this.source.overview);
     byId("player").hidden = !this.isSession;
     byId("beacons").hidden = !this.isSession;
@@ -187,6 +191,7 @@ export class App {
   showVenue(venue, mapId) {
     this.venue = venue;
     this.plan.scene.venue = venue;
+    this.history?.show(venue);
     this.floors.setMaps(venue?.maps ?? []);
     byId("floors").hidden = (venue?.maps.length ?? 0) === 0;
     if (venue) byId("venue").value = String(venue.id);

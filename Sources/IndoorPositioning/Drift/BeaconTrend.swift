@@ -23,7 +23,7 @@ package struct BeaconTrend: Hashable, Sendable {
         case moved
         /// The level falls at some places only: a wall, a cabinet or a machine between them and the beacon.
         case shadowed
-        /// Too few places show it.
+        /// Too few places or days show it.
         case unknown
     }
 
@@ -37,6 +37,9 @@ package struct BeaconTrend: Hashable, Sendable {
         case drift(since: Int, perWeek: Double, standardError: Double, total: Double)
         /// The level has changed suddenly on a day, by `difference` in dB with its standard error.
         case step(on: Int, difference: Double, standardError: Double, cause: Cause)
+        /// The level has changed since about a day, by `difference` in dB with its standard error; whether slowly or
+        /// suddenly isn't known yet.
+        case changed(since: Int, difference: Double, standardError: Double)
         /// In the last two weeks, the beacon was received in this share of the expected looks.
         case faint(share: Double)
         /// The beacon was not received since a day although people were near it; `since` is nil if it never was.
@@ -85,8 +88,10 @@ package struct BeaconTrend: Hashable, Sendable {
             switch cause {
             case .moved: .lookWhetherMoved
             case .shadowed: .surveyAgain
-            case .power, .unknown: difference < 0 ? .lookAtBeacon : .surveyAgain
+            case .power: difference < 0 ? .lookAtBeacon : .surveyAgain
+            case .unknown: .lookAtBeacon
             }
+        case .changed: .lookAtBeacon
         case .faint: .replaceBattery
         case .silent: .lookAtBeacon
         }
@@ -127,6 +132,11 @@ extension BeaconTrend {
     fileprivate static let fewestDaysOfStep = 3
     /// The fewest days of a slow change.
     private static let shortestDrift = 10
+    /// The days after a sudden change from which on its cause is reported: the first places that people visit may all be
+    /// on one side of the beacon.
+    private static let fewestDaysOfCause = 14
+    /// The difference of the evidence by which a slow change is told from a sudden one: a likelihood ratio of 20.
+    private static let leastDifference = 6.0
     /// The greatest standard error in dB of a day that counts.
     private static let largestError = 5.0
     /// The days of the last two weeks, the share of the expected looks below which a beacon is faint, and the fewest
@@ -145,17 +155,21 @@ extension BeaconTrend {
             beacon: beacon, days: days, change: .unknown, area: nil,
             looks: detections.reduce(0) { $0 + $1.looks }, heard: detections.reduce(0) { $0 + $1.heard })
         if days.count >= Self.fewestDays { change = .steady }
-        if let found = Self.levelChange(days, threshold) {
-            change = found.change
-            if case .step(let day, let difference, let error, _) = found.change {
-                let places = PlaceChanges(cells, from: day, scale: found.scale)
-                change = .step(on: day, difference: difference, standardError: error, cause: places.cause)
-                area = places.area
+        let found = Self.levelChange(days, threshold)
+        if let found { change = found.change }
+        if case .step(let day, let difference, let error, _)? = found?.change {
+            let places = PlaceChanges(cells, from: day, scale: found?.scale)
+            set(places, difference: difference, error: error)
+        } else if days.count >= Self.fewestDays, let places = PlaceChanges.mostProbable(cells, days, threshold),
+            found == nil || places.cause == .moved
+        {
+            if places.cause == .power {
+                // The levels of the days show no step.
+                change = .changed(
+                    since: places.day, difference: places.mean, standardError: places.meanError)
+            } else {
+                set(places, difference: places.mean, error: places.meanError)
             }
-        } else if days.count >= Self.fewestDays, let places = PlaceChanges.mostProbable(cells, days, threshold) {
-            change = .step(
-                on: places.day, difference: places.mean, standardError: places.meanError, cause: places.cause)
-            area = places.area
         }
         if let missing = Self.missing(detections, threshold) {
             if case .silent = missing { change = missing }
@@ -165,6 +179,13 @@ extension BeaconTrend {
 
     // MARK: - Level
 
+    private mutating func set(_ places: PlaceChanges, difference: Double, error: Double) {
+        let isEarly = (days.last?.day ?? places.day) - places.day < Self.fewestDaysOfCause
+        let cause = isEarly && places.cause != .moved ? .unknown : places.cause
+        change = .step(on: places.day, difference: difference, standardError: error, cause: cause)
+        area = places.area
+    }
+
     /// Returns the most probable change of the level, and the ratio of the days' variances to the expected ones.
     private static func levelChange(
         _ days: [Day], _ threshold: ChangeThreshold
@@ -172,7 +193,14 @@ extension BeaconTrend {
         guard days.count >= fewestDays, let first = days.first?.day, let last = days.last?.day else { return nil }
         let test = LevelTest(days)
         var best: (change: Change, evidence: Double, fit: LevelTest.Fit, limit: Double)?
+        // Also of the changes that are too small to be reported.
+        var gains = (drift: 0.0, step: 0.0)
         func consider(_ fit: LevelTest.Fit, limit: Double, _ change: Change, size: Double, least: Double) {
+            if case .drift = change {
+                gains.drift = max(gains.drift, fit.gain)
+            } else {
+                gains.step = max(gains.step, fit.gain)
+            }
             guard size.magnitude >= least, fit.gain > best?.fit.gain ?? 0 else { return }
             best = (change, fit.gain, fit, limit)
         }
@@ -193,7 +221,16 @@ extension BeaconTrend {
             consider(fit, limit: threshold.searched, step, size: fit.slope, least: leastStep)
         }
         guard let best, test.evidence(of: best.fit) >= best.limit else { return nil }
-        return (best.change, test.scale(of: best.fit))
+        let scale = test.scale(of: best.fit)
+        guard (gains.drift - gains.step).magnitude < leastDifference * scale else { return (best.change, scale) }
+        switch best.change {
+        case .drift(let since, _, let error, let total):
+            let weeks = Double(last - since) / 7
+            return (.changed(since: since, difference: total, standardError: error * weeks), scale)
+        case .step(let day, let difference, let error, _):
+            return (.changed(since: day, difference: difference, standardError: error), scale)
+        default: return (best.change, scale)
+        }
     }
 
     // MARK: - Detections

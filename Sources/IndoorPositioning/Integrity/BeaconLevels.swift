@@ -132,10 +132,9 @@ struct BeaconLevelCollector: Sendable {
     ///   - tests: the tests of the beacons whose levels the field knows here.
     ///   - heard: returns whether the look has a reading of a beacon.
     ///   - fresh: the share of the errors that is independent of the previous look, in [0, 1].
-    ///   - followed: returns by how much a beacon's readings were corrected before the look, in dB.
     mutating func add(
         _ tests: [BeaconConsensus.Test], at point: MapPoint, mapIndex: Int, field: SignalField, fresh: Double,
-        heard: (Int) -> Bool, followed: (Int) -> Double
+        heard: (Int) -> Bool
     ) {
         guard fresh > 0 else { return }
         let map = field.maps[mapIndex]
@@ -145,7 +144,7 @@ struct BeaconLevelCollector: Sendable {
             let offset = (sorted[(sorted.count - 1) / 2] + sorted[sorted.count / 2]) / 2
             for test in tests {
                 let bound = BeaconLevels.largestDifference
-                let difference = test.residual - offset + followed(test.beacon)
+                let difference = test.residual - offset
                 change(test.beacon, place) { cell in
                     cell.readings += fresh
                     cell.sum += fresh * min(max(difference, -bound), bound)

@@ -92,10 +92,9 @@ struct IntegrityMonitor: Sendable {
     ///   - evidence: the readings of the global update, including those that the posterior doesn't use.
     ///   - belief: the most probable map of the belief, the mean position on it, and the sum of the variances along
     ///     both axes.
-    ///   - followed: returns by how much a beacon's readings were corrected, in dB.
     mutating func observe(
         _ consensus: BeaconConsensus, _ evidence: Evidence, belief: (mapIndex: Int, point: MapPoint, variance: Double)?,
-        field: SignalField, followed: (Int) -> Double = { _ in 0 }, at now: Instant
+        field: SignalField, at now: Instant
     ) {
         let seconds = latest.map { max(0, $0.seconds(to: now)) } ?? .infinity
         latest = now
@@ -124,7 +123,7 @@ struct IntegrityMonitor: Sendable {
             }
         }
         collect(consensus, evidence, field)
-        if levels != nil { collectLevels(consensus, evidence, field, fresh: fresh, followed: followed) }
+        if levels != nil { collectLevels(consensus, evidence, field, fresh: fresh) }
         assess(consensus, belief, field, after: seconds)
         listen(
             consensus, evidence, field: field, seconds: min(seconds, IntegrityConstants.longestSilence), fresh: fresh,
@@ -173,8 +172,7 @@ struct IntegrityMonitor: Sendable {
 
     /// Collects the levels of a global update for a history, if the position is certain.
     private mutating func collectLevels(
-        _ consensus: BeaconConsensus, _ evidence: Evidence, _ field: SignalField, fresh: Double,
-        followed: (Int) -> Double
+        _ consensus: BeaconConsensus, _ evidence: Evidence, _ field: SignalField, fresh: Double
     ) {
         guard consensus.tests.count >= IntegrityConstants.fewestHeard,
             consensus.variance < IntegrityConstants.auditVariance,
@@ -186,7 +184,7 @@ struct IntegrityMonitor: Sendable {
         }
         levels?.add(
             tests, at: consensus.mean, mapIndex: consensus.mapIndex, field: field, fresh: fresh,
-            heard: { beacon in evidence.heard.contains { $0.beacon == beacon } }, followed: followed)
+            heard: { beacon in evidence.heard.contains { $0.beacon == beacon } })
     }
 
     private mutating func diagnose(_ field: SignalField) {

@@ -28,6 +28,8 @@ package struct LiveMapOverview: Codable, Hashable, Sendable {
     package var acceptsMarks: Bool
     /// Whether people can record surveys on the page; nil if they can't.
     package var survey: Bool?
+    /// Whether the server keeps a history of the beacons; nil if it doesn't.
+    package var beaconHistory: Bool?
     /// The venues whose plans the page can show.
     package var venues: [LiveMapVenue]
 

@@ -22,13 +22,18 @@ package struct LiveMapRoutes: HTTPRoutes {
         case radioMap = "/api/v1/radio-map"
         case health = "/api/v1/health"
         case marks = "/api/v1/marks"
+        case beaconHistory = "/api/v1/beacons/history"
         case description = "/api/v1/openapi.json"
         case metrics = "/metrics"
     }
 
+    /// Returns the history of the beacons of a venue as JSON, by the number of the venue; nil if it has none.
+    package typealias BeaconHistory = @Sendable (_ venue: Int) async -> String?
+
     let content: any LiveMapContent
     let metrics: (@Sendable () async -> String)?
     private let hasSurvey: Bool
+    private let beaconHistory: BeaconHistory?
     private let start = ContinuousClock.now
     private let encoding = UpdateEncoding()
 
@@ -37,8 +42,13 @@ package struct LiveMapRoutes: HTTPRoutes {
     /// - Parameters:
     ///   - metrics: returns the content of `/metrics` in the OpenMetrics format; nil for none.
     ///   - hasSurvey: whether the server has the paths of surveys, too.
-    package init(content: any LiveMapContent, metrics: (@Sendable () async -> String)?, hasSurvey: Bool = false) {
+    ///   - beaconHistory: returns the history of a venue's beacons; nil if the session keeps none.
+    package init(
+        content: any LiveMapContent, metrics: (@Sendable () async -> String)?, hasSurvey: Bool = false,
+        beaconHistory: BeaconHistory? = nil
+    ) {
         (self.content, self.metrics, self.hasSurvey) = (content, metrics, hasSurvey)
+        self.beaconHistory = beaconHistory
     }
 
     package func largestBody(of target: HTTPTarget) -> Int { Self.largestMark }
@@ -59,6 +69,7 @@ package struct LiveMapRoutes: HTTPRoutes {
         case .venue:
             var overview = await content.overview()
             if hasSurvey { overview.survey = true }
+            if beaconHistory != nil { overview.beaconHistory = true }
             return try .json(overview)
         case .plan, .tile: return try await image(request)
         case .frames: return try await frames(request)
@@ -72,6 +83,12 @@ package struct LiveMapRoutes: HTTPRoutes {
             let uptime = start.duration(to: .now) / .seconds(1)
             return try .json(HealthAnswer(status: "ok", mode: await content.overview().mode, uptime: uptime))
         case .marks: return try await mark(request)
+        case .beaconHistory:
+            let venue = try request.requiredInteger("venue", in: .min ... .max)
+            guard let text = await beaconHistory?(venue) else {
+                throw HTTPProblem(404, "There is no readable history of the beacons of venue \(venue).")
+            }
+            return .json(written: Array(text.utf8))
         case .metrics:
             guard let metrics else { throw HTTPProblem(404, "This session has no metrics.") }
             let type = "application/openmetrics-text; version=1.0.0; charset=utf-8"
@@ -87,6 +104,7 @@ package struct LiveMapRoutes: HTTPRoutes {
     private static func parameters(of path: Path?) -> [String] {
         switch path {
         case .plan: ["venue", "map"]
+        case .beaconHistory: ["venue"]
         case .tile: ["venue", "map", "level", "column", "row"]
         case .frames: ["from", "to", "limit"]
         case nil: ["token"]

@@ -8,9 +8,14 @@ package struct SurveyedMapRoutes: HTTPRoutes {
 
     /// Creates the paths of a session and of the desk of its device.
     ///
-    /// - Parameter metrics: returns the content of `/metrics` in the OpenMetrics format; nil for none.
-    package init(content: any LiveMapContent, desk: SurveyDesk, metrics: (@Sendable () async -> String)? = nil) {
-        map = LiveMapRoutes(content: content, metrics: metrics, hasSurvey: true)
+    /// - Parameters:
+    ///   - metrics: returns the content of `/metrics` in the OpenMetrics format; nil for none.
+    ///   - beaconHistory: returns the history of a venue's beacons; nil if the session keeps none.
+    package init(
+        content: any LiveMapContent, desk: SurveyDesk, metrics: (@Sendable () async -> String)? = nil,
+        beaconHistory: LiveMapRoutes.BeaconHistory? = nil
+    ) {
+        map = LiveMapRoutes(content: content, metrics: metrics, hasSurvey: true, beaconHistory: beaconHistory)
         survey = SurveyRoutes(desk)
     }
 

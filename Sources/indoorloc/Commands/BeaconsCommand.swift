@@ -11,8 +11,8 @@ struct BeaconsCommand: Command {
         details: """
             HISTORY is the file that 'serve' and 'locate' write with --beacon-history; they may run at the same time.
             Prints a line for each beacon: the number of days and of independent readings, the share of the looks near the
-            beacon that received it, its level relative to the expected one in the last week, in dB, and what has changed: a slow
-            drift, a sudden change, or silence. Below is what to do: replace the battery, look at the beacon, or survey
+            beacon that received it, its level relative to the expected one in the last week, in dB, the correction that a session
+            with --follow-drift uses, and what has changed: a slow drift, a sudden change, or silence. Below is what to do: replace the battery, look at the beacon, or survey
             again. A change is reported if it is significant among all beacons and days.
 
             With --add, the levels of recordings are added to HISTORY first, by the days on which the recordings were made.
@@ -77,7 +77,8 @@ struct BeaconsCommand: Command {
                         + "version \(venue.version): another packet expects other levels; sessions begin anew")
             }
         }
-        let report = BeaconReport(history, venue: venue)
+        let following = try await file.following(of: venue.id, version: venue.version)
+        let report = BeaconReport(history, venue: venue, following: following)
         try StandardOutput.write(lines: isJSON ? [report.json.text] : report.lines)
     }
 

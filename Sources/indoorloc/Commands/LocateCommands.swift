@@ -26,8 +26,8 @@ struct LocateCommand: Command {
         options: [
             .venue, .radioMap, .seed, .method, .settings, .set, .geofences, .adapter, .route, .gnss, .imu,
             .beaconLayout, .record, .append, .overwrite, .seconds, SurveyOption.option(with: "this device"),
-            BeaconHistoryCompanion.option,
-        ] + CommandOption.log + LiveMapOptions.options + NMEAOptions.options + SharingOptions.options
+        ] + BeaconHistoryOptions.options + CommandOption.log + LiveMapOptions.options + NMEAOptions.options
+            + SharingOptions.options
             + VenueServerOptions.packetOptions)
 
     private let venue: String
@@ -48,7 +48,8 @@ struct LocateCommand: Command {
     private let liveMap: LiveMapOptions?
     private let survey: SurveyOption?
     private let nmea: NMEAOptions?
-    private let beaconHistory: String?
+    private let beaconHistory: BeaconHistoryOptions?
+    private var drift = FollowedDrift()
 
     init(_ arguments: ParsedArguments) throws {
         venue = try arguments.requiredInput("venue")
@@ -70,7 +71,7 @@ struct LocateCommand: Command {
         liveMap = try LiveMapOptions(arguments)
         survey = try SurveyOption(arguments, if: liveMap != nil, requirement: "--http")
         nmea = try NMEAOptions(arguments)
-        beaconHistory = arguments.value("beacon-history").map(ParsedArguments.path)
+        beaconHistory = try BeaconHistoryOptions(arguments)
     }
 
     func run() async throws { try await StandardError.$traceID.withValue(traceID) { try await runTraced() } }
@@ -79,7 +80,9 @@ struct LocateCommand: Command {
         try record?.output.check()
         // An address in use is reported before the radio starts.
         let listener = try liveMap?.listener()
-        let packet = try await server.packet(venue, radioMap: radioMap, isLive: true)
+        var packet = try await server.packet(venue, radioMap: radioMap, isLive: true)
+        var following = self
+        if let beaconHistory { following.drift = try await beaconHistory.follow(&packet.venue) }
         geofences?.warn(of: [packet.venue])
         settings.warnOfUselessSettings(in: [packet.venue])
         try nmea?.check([packet.venue], gnss)
@@ -99,8 +102,10 @@ struct LocateCommand: Command {
                 marks: marks.map { marks in { @Sendable place in marks.mark(MarkedPlace(place)) } }, survey: survey)
         }
         // The adapter's earlier state is restored even after an error.
-        do { try await listen(in: packet.venue, to: source.dutyCycledBySettings().decoding(layouts), map, marks) } catch
-        {
+        do {
+            try await following.listen(
+                in: packet.venue, to: source.dutyCycledBySettings().decoding(layouts), map, marks)
+        } catch {
             await source.released()
             throw error
         }
@@ -134,16 +139,18 @@ struct LocateCommand: Command {
     ) async throws {
         var recorder = try record.map { try LiveRecorder($0, acceptsMarks: marks != nil) { source.wallClock } }
         let lost = LostReadings()
+        let history = try beaconHistory?.companion(drift)
         var companions: [any SessionCompanion] = []
         if let sharing { companions.append(try SharingCompanion(sharing, venues: VenueLibrary([venue]))) }
         if var map {
             map.metrics = LiveMapCompanion.metrics(lost: lost)
+            map.beaconHistory = history?.reports(of: map.venues)
             companions.append(map)
             if let survey = map.survey { companions.append(survey) }
         }
         let nmea = try nmea?.companion()
         if let nmea { companions.append(nmea) }
-        if let beaconHistory { companions.append(BeaconHistoryCompanion(try .opened(beaconHistory))) }
+        if let history { companions.append(history) }
         var session = session(in: venue, companions, lost: lost)
         session.survey = map?.survey
         if let nmea, let gnss { session.gnss = nmea.separated(from: gnss) }
@@ -233,8 +240,8 @@ struct ServeCommand: Command {
             CommandOption(name: "replay-from", argument: "SECONDS", help: "start offset in the recording (default 0)"),
             .recordFolder, .recordLimit, .learned,
             SurveyOption.option(with: "this device"),
-            BeaconHistoryCompanion.option,
-        ] + CommandOption.log + UploadOptions.options + UploadOptions.contents + SettingsServerOption.options
+        ] + BeaconHistoryOptions.options + CommandOption.log + UploadOptions.options + UploadOptions.contents
+            + SettingsServerOption.options
             + LiveMapOptions.options + NMEAOptions.options
             + SharingOptions.options
             + VenueServerOptions.packetOptions)
@@ -260,7 +267,8 @@ struct ServeCommand: Command {
     private let liveMap: LiveMapOptions?
     private let survey: SurveyOption?
     private let nmea: NMEAOptions?
-    private let beaconHistory: String?
+    private let beaconHistory: BeaconHistoryOptions?
+    private var drift = FollowedDrift()
     private let layouts: [BeaconLayout]
     private let recordings: RecordingFolder?
     private let learned: LearnedEdition?
@@ -295,7 +303,7 @@ struct ServeCommand: Command {
             throw UsageError(message: "--survey and --learned can't be combined", command: "serve")
         }
         nmea = try NMEAOptions(arguments)
-        beaconHistory = arguments.value("beacon-history").map(ParsedArguments.path)
+        beaconHistory = try BeaconHistoryOptions(arguments)
         upload = try UploadOptions(arguments)
         recordings = try RecordingFolder(arguments)
         learned = LearnedEdition(arguments)
@@ -329,6 +337,12 @@ struct ServeCommand: Command {
                 let message = "--venue \(venue): another packet has the same venue id; each venue needs its own id"
                 throw UsageError(message: message, command: Self.syntax.name)
             }
+            var following = self
+            if let beaconHistory {
+                for index in read.indices {
+                    following.drift.add(try await beaconHistory.follow(&read[index].venue))
+                }
+            }
             let packets = read.map(\.venue)
             geofences?.warn(of: packets)
             settings.warnOfUselessSettings(in: packets)
@@ -339,9 +353,9 @@ struct ServeCommand: Command {
                     of: packet, isFromServer: server.isGiven, hasRadioMap: radioMap != nil, command: Self.syntax.name)
                 let surveyed = try DeviceSurvey(survey, packet, place: place, settings: settings, seed: seed)
                 map?.survey = surveyed
-                return try await run(in: surveyed.device, content: .enough(for: packets), map)
+                return try await following.run(in: surveyed.device, content: .enough(for: packets), map)
             }
-            return try await run(in: VenueLibrary(packets), content: .enough(for: packets), map)
+            return try await following.run(in: VenueLibrary(packets), content: .enough(for: packets), map)
         }
         try nmea?.check([], gnss)
         try await server.withLiveRepository { repository in
@@ -406,15 +420,17 @@ struct ServeCommand: Command {
             source: source, gnss: satellites, venues: venues, settings: settings, seed: seed,
             traceIDs: { [traceID] in traceID })
         try await localizer.startMonitoring(geofences?.fences ?? [])
+        let history = try beaconHistory?.companion(drift)
         var companions: [any SessionCompanion] = try sharing.map { [try SharingCompanion($0, venues: venues)] } ?? []
         if var map {
             map.metrics = LiveMapCompanion.metrics(lost: lost)
+            map.beaconHistory = history?.reports(of: map.venues)
             companions.append(map)
             if let survey = map.survey { companions.append(survey) }
         }
         if let nmea { companions.append(nmea) }
         if let recording { companions.append(recording) }
-        if let beaconHistory { companions.append(BeaconHistoryCompanion(try .opened(beaconHistory))) }
+        if let history { companions.append(history) }
         let inputs = ServiceInputs(settings, remote: settingsServer?.settings(settings.resolved.remote)) {
             ServiceInputs.Content(
                 settings: try arguments.settingsOfUpload(), geofences: try arguments.geofences()?.fences ?? [])

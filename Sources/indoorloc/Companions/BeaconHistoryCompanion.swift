@@ -1,23 +1,34 @@
 import Foundation
 import IndoorLocalization
+import LiveMap
 
 /// The companion that adds the levels of a session's beacons to a history, and reports problems on standard error.
 struct BeaconHistoryCompanion: SessionCompanion {
-    static let option = CommandOption(
-        name: "beacon-history", argument: "FILE",
-        help: "add the levels of the venue's beacons to this file, for 'indoorloc beacons'", proposals: .files)
-
     private let file: BeaconHistoryFile
+    /// The corrections of the venues that the session uses.
+    private let drift: FollowedDrift
     /// Returns the present day.
     private let today: @Sendable () -> Int
 
     init(
-        _ file: BeaconHistoryFile,
+        _ file: BeaconHistoryFile, drift: FollowedDrift = FollowedDrift(),
         today: @escaping @Sendable () -> Int = {
             BeaconHistory.day(of: UnixTime(milliseconds: Int64(Date().timeIntervalSince1970 * 1000)))
         }
     ) {
-        (self.file, self.today) = (file, today)
+        (self.file, self.drift, self.today) = (file, drift, today)
+    }
+
+    /// Returns the histories of venues for a live map; nil without venues.
+    func reports(of venues: [Venue]) -> LiveMapRoutes.BeaconHistory? {
+        guard !venues.isEmpty else { return nil }
+        return { [file] id in
+            guard let venue = venues.first(where: { $0.id.rawValue == id }),
+                let history = try? await file.history(of: venue.id, version: venue.version),
+                let following = try? await file.following(of: venue.id, version: venue.version)
+            else { return nil }
+            return BeaconReport(history, venue: venue, following: following).json.text
+        }
     }
 
     func run(beside localizer: Localizer) async {
@@ -26,8 +37,9 @@ struct BeaconHistoryCompanion: SessionCompanion {
         var trouble: BeaconHistoryFileError?
         // What could not be written yet.
         var waiting: [(levels: VenueLevels, day: Int)] = []
-        for await levels in stream {
+        for await collected in stream {
             let day = today()
+            let levels = drift.uncorrected(collected)
             if let last = waiting.last, last.day == day, last.levels.venueID == levels.venueID,
                 last.levels.version == levels.version
             {

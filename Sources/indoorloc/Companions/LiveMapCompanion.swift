@@ -36,6 +36,8 @@ struct LiveMapCompanion: SessionCompanion {
     var metrics: Metrics?
     /// Nil if marks aren't stored.
     var marks: Marks?
+    /// Returns the history of a venue's beacons; nil for none.
+    var beaconHistory: LiveMapRoutes.BeaconHistory?
     /// Records surveys with this device; nil for none.
     var survey: DeviceSurvey?
 
@@ -46,14 +48,14 @@ struct LiveMapCompanion: SessionCompanion {
         if metrics != nil { await localizer.measureCycles { start.duration(to: .now) } }
         do throws(LiveMapError) {
             let metrics = metricsText(of: localizer)
-            let server =
+            let routes: any HTTPRoutes =
                 if let survey {
-                    try LiveMapServer(
-                        routes: SurveyedMapRoutes(content: content, desk: survey.desk, metrics: metrics),
-                        listener: listener)
+                    SurveyedMapRoutes(
+                        content: content, desk: survey.desk, metrics: metrics, beaconHistory: beaconHistory)
                 } else {
-                    try LiveMapServer(content: content, listener: listener, metrics: metrics)
+                    LiveMapRoutes(content: content, metrics: metrics, beaconHistory: beaconHistory)
                 }
+            let server = try LiveMapServer(routes: routes, listener: listener)
             StandardError.line("live map: \(server.url)", .info)
             await content.run()
             server.stop()

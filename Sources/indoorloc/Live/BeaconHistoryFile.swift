@@ -18,6 +18,11 @@ actor BeaconHistoryFile {
             PRIMARY KEY (venue, edition, day, beacon, map, place_column, place_row)) WITHOUT ROWID
         """
     ]
+    /// What is followed of each beacon: files of the first sessions don't have it.
+    private static let followedSchema = """
+        CREATE TABLE IF NOT EXISTS followed (venue INTEGER NOT NULL, edition INTEGER NOT NULL, beacon BLOB NOT NULL,
+            correction REAL NOT NULL, day INTEGER NOT NULL, PRIMARY KEY (venue, edition, beacon)) WITHOUT ROWID
+        """
     /// The number of versions of a venue that the file keeps.
     private static let mostEditions = 3
     private static let busyTimeout = Duration.seconds(5)
@@ -35,6 +40,9 @@ actor BeaconHistoryFile {
     init(path: String) throws(BeaconHistoryFileError) {
         database = try SQLiteFile(path: path, waiting: Self.busyTimeout)
         try database.adopt(mark: Self.mark, version: Self.version, schema: Self.schema)
+        if try database.number("SELECT count(*) FROM sqlite_master WHERE name = 'followed'") == 0 {
+            try database.run(Self.followedSchema)
+        }
         // A damaged page would otherwise be found only when it is read.
         guard try database.run("PRAGMA quick_check(1)").first?.first?.text == "ok" else {
             throw BeaconHistoryFileError(.damaged, path: path)
@@ -70,6 +78,10 @@ actor BeaconHistoryFile {
                 DELETE FROM cell WHERE venue = ?1 AND edition NOT IN (SELECT edition FROM cell WHERE venue = ?1
                     GROUP BY edition ORDER BY max(day) DESC, edition DESC LIMIT \(Self.mostEditions))
                 """, [scope[0]])
+            try database.run(
+                """
+                DELETE FROM followed WHERE venue = ?1 AND edition NOT IN (SELECT edition FROM cell WHERE venue = ?1)
+                """, [scope[0]])
         }
     }
 
@@ -100,13 +112,54 @@ actor BeaconHistoryFile {
         return history
     }
 
+    /// Returns what is followed of the beacons of a version of a venue, as `follow` stored it.
+    ///
+    /// - Throws: `BeaconHistoryFileError` if it can't be read.
+    func following(of venue: VenueID, version: Int) throws(BeaconHistoryFileError) -> LevelFollowing {
+        let rows = try database.run(
+            "SELECT beacon, correction, day FROM followed WHERE venue = ? AND edition = ?",
+            [.integer(Int64(venue.rawValue)), .integer(Int64(version))])
+        var entries: [BeaconIdentity: LevelFollowing.Entry] = [:]
+        for row in rows {
+            guard row.count == 3, let beacon = row[0].bytes.flatMap(BeaconIdentity.init(bytes:)),
+                let correction = row[1].real, let day = row[2].integer
+            else { throw BeaconHistoryFileError(.damaged, path: path) }
+            entries[beacon] = LevelFollowing.Entry(correction: correction, day: Int(day))
+        }
+        return LevelFollowing(entries: entries)
+    }
+
+    /// Follows the history of a version of a venue to the present, stores the result, and returns it.
+    ///
+    /// - Throws: `BeaconHistoryFileError` if the file can't be read or written.
+    func follow(_ venue: VenueID, version: Int) throws(BeaconHistoryFileError) -> LevelFollowing {
+        var following = try following(of: venue, version: version)
+        following.follow(try history(of: venue, version: version).trends())
+        let entries = following.entries
+        try database.transaction { database throws(BeaconHistoryFileError) in
+            for (beacon, entry) in entries {
+                try database.run(
+                    "INSERT OR REPLACE INTO followed VALUES (?, ?, ?, ?, ?)",
+                    [
+                        .integer(Int64(venue.rawValue)), .integer(Int64(version)), .blob(beacon.bytes),
+                        .real(entry.correction), .integer(Int64(entry.day)),
+                    ])
+            }
+        }
+        return following
+    }
+
     /// Removes what the file knows of a beacon.
     ///
     /// - Throws: `BeaconHistoryFileError` if it can't be written.
     func forget(_ beacon: BeaconIdentity, of venue: VenueID) throws(BeaconHistoryFileError) {
-        try database.run(
-            "DELETE FROM cell WHERE venue = ? AND beacon = ?",
-            [.integer(Int64(venue.rawValue)), .blob(beacon.bytes)])
+        try database.transaction { database throws(BeaconHistoryFileError) in
+            for table in ["cell", "followed"] {
+                try database.run(
+                    "DELETE FROM \(table) WHERE venue = ? AND beacon = ?",
+                    [.integer(Int64(venue.rawValue)), .blob(beacon.bytes)])
+            }
+        }
     }
 
     /// The versions of a venue of which the file has levels, in ascending order.

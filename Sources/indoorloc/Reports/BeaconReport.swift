@@ -8,9 +8,14 @@ struct BeaconReport {
     private let days: [Int]
     private let names: BeaconNames
     private let maps: [MapID: String]
+    private let corrections: [BeaconIdentity: Double]
 
-    init(_ history: BeaconHistory, venue: Venue) {
+    /// - Parameter following: what sessions with `--follow-drift` have followed until now.
+    init(_ history: BeaconHistory, venue: Venue, following: LevelFollowing = LevelFollowing()) {
         trends = history.trends()
+        var following = following
+        following.follow(trends)
+        corrections = venue.usable(following.corrections)
         days = history.knownDays
         names = BeaconNames(venue)
         maps = Dictionary(venue.maps.map { ($0.id, $0.name) }, uniquingKeysWith: { first, _ in first })
@@ -28,13 +33,14 @@ struct BeaconReport {
             [
                 names.name(of: trend.beacon), "\(trend.days.count)",
                 JSONText.number(trend.days.reduce(0) { $0 + $1.readings }, decimals: 0), share(of: trend),
-                trend.latestLevel.map { JSONText.number($0, decimals: 1) } ?? "-", trend.words,
+                trend.latestLevel.map { JSONText.number($0, decimals: 1) } ?? "-",
+                corrections[trend.beacon].map { JSONText.number($0, decimals: 1) } ?? "-", trend.words,
             ]
         }
         return [
             "\(days.count.counting("day")) from \(DayText.text(first)) to \(DayText.text(last)), "
                 + "\(trends.count.counting("beacon")); \(need)"
-        ] + TextTable.lines([["beacon", "days", "readings", "received", "level", "change"]] + rows)
+        ] + TextTable.lines([["beacon", "days", "readings", "received", "level", "correction", "change"]] + rows)
             + advised.compactMap { trend in words(advice: trend).map { "\(names.name(of: trend.beacon)): \($0)" } }
     }
 
@@ -66,9 +72,14 @@ struct BeaconReport {
             json.add("difference", difference, decimals: 1)
             json.add("standardError", error, decimals: 1)
             json.add("cause", cause.rawValue)
+        case .changed(let since, let difference, let error):
+            json.add("since", DayText.text(since))
+            json.add("difference", difference, decimals: 1)
+            json.add("standardError", error, decimals: 1)
         case .faint(let share): json.add("received", share, decimals: 2)
         case .silent(let since): json.add("since", since.map(DayText.text))
         }
+        json.add("correction", corrections[trend.beacon], decimals: 1)
         json.add("advice", trend.advice?.rawValue)
         json.add("adviceText", words(advice: trend))
         json.add("looks", trend.looks, decimals: 1)
@@ -129,6 +140,7 @@ extension BeaconTrend {
         case .steady: "steady"
         case .drift: "drift"
         case .step: "step"
+        case .changed: "changed"
         case .faint: "faint"
         case .silent: "silent"
         }
@@ -145,6 +157,9 @@ extension BeaconTrend {
         case .step(let day, let difference, let error, let cause):
             "\(difference < 0 ? "weaker" : "stronger") by \(Self.decibels(difference.magnitude, error)) since "
                 + "\(DayText.text(day))\(Self.words(cause))"
+        case .changed(let since, let difference, let error):
+            "\(difference < 0 ? "weaker" : "stronger") by \(Self.decibels(difference.magnitude, error)) since about "
+                + "\(DayText.text(since)), slowly or suddenly"
         case .faint(let share):
             "received in \(JSONText.number(share * 100, decimals: 0)) % of the expected looks of two weeks"
         case .silent(let since): since.map { "not received since \(DayText.text($0))" } ?? "never received"
@@ -156,7 +171,7 @@ extension BeaconTrend {
         case .power: ", alike at all places"
         case .moved: ", stronger at some places and weaker at others"
         case .shadowed: ", at some places only"
-        case .unknown: ""
+        case .unknown: ", the cause isn't known yet"
         }
     }
 

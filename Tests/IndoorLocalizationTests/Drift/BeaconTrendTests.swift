@@ -43,6 +43,35 @@ final class BeaconTrendTests: XCTestCase {
         XCTAssertEqual(trend.advice, .lookAtBeacon)
     }
 
+    /// In early days a step and a drift explain the levels alike.
+    func testEarlyDaysAccuseNoWrongCause() {
+        for seed in 1...5 as ClosedRange<UInt64> {
+            let step = SimulatedWeeks(beacons: 6, days: 34, seed: seed) { beacon, day, _ in
+                beacon == 5 && day >= 10 ? -6 : 0
+            }
+            let wall = SimulatedWeeks(beacons: 6, days: 34, seed: seed) { beacon, day, place in
+                beacon == 5 && day >= 10 && place >= 7 ? -10 : 0
+            }
+            let fading = SimulatedWeeks(beacons: 6, days: 45, seed: seed) { beacon, day, _ in
+                beacon == 5 ? -0.25 * Double(day) : 0
+            }
+            var names: Set<String> = []
+            for days in stride(from: 12, through: 33, by: 3) {
+                for weeks in [step, wall] {
+                    let change = weeks.history(until: days).trends()[5].change
+                    if case .drift = change { XCTFail("seed \(seed), day \(days): \(change)") }
+                    if days < 20, case .step(_, _, _, let cause) = change, cause == .power || cause == .shadowed {
+                        XCTFail("seed \(seed), day \(days): \(change)")
+                    }
+                }
+                let change = fading.history(until: days + 11).trends()[5].change
+                if case .step = change { XCTFail("seed \(seed), day \(days + 11): \(change)") }
+                names.insert("\(change)".prefix { $0 != "(" }.description)
+            }
+            XCTAssertTrue(names.contains("drift"), "seed \(seed): \(names)")
+        }
+    }
+
     func testAMovedBeaconIsStrongerAtSomePlacesAndWeakerAtOthers() throws {
         let weeks = SimulatedWeeks(beacons: 20, days: 40) { beacon, day, place in
             beacon == 5 && day >= 20 ? (place < 3 ? 9 : -7) : 0

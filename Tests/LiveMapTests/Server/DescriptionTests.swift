@@ -16,11 +16,12 @@ final class DescriptionTests: XCTestCase {
         var limits = LiveMapServer.Limits()
         limits.connections = connections
         let metrics: @Sendable () async -> String = { "# EOF\n" }
+        let history: LiveMapRoutes.BeaconHistory = { $0 == 7 ? StagedHistory.text : nil }
         let routes: any HTTPRoutes =
             if let survey {
-                SurveyedMapRoutes(content: content, desk: survey.desk, metrics: metrics)
+                SurveyedMapRoutes(content: content, desk: survey.desk, metrics: metrics, beaconHistory: history)
             } else {
-                LiveMapRoutes(content: content, metrics: metrics)
+                LiveMapRoutes(content: content, metrics: metrics, beaconHistory: history)
             }
         let server = try LiveMapServer(
             routes: routes, listener: try LiveMapListener(try LiveMapAddress("127.0.0.1:0"), token: token),
@@ -39,6 +40,7 @@ final class DescriptionTests: XCTestCase {
         "/api/v1/tile": "/api/v1/tile?venue=7&map=1&level=8&column=1&row=0",
         "/api/v1/frames": "/api/v1/frames?from=0&to=9&limit=2",
         "/api/v1/survey/gaps": "/api/v1/survey/gaps?map=1",
+        "/api/v1/beacons/history": "/api/v1/beacons/history?venue=7",
     ]
 
     /// The valid body of each path that accepts one.
@@ -152,6 +154,7 @@ final class DescriptionTests: XCTestCase {
             case "/api/v1/plan": try ask("/api/v1/plan?venue=7&map=9", port)
             case "/api/v1/tile": try ask("/api/v1/tile?venue=7&map=1&level=1&column=1&row=0", port)
             case "/api/v1/frames": try ask("/api/v1/frames", port)
+            case "/api/v1/beacons/history": try ask("/api/v1/beacons/history?venue=8", port)
             case "/api/v1/marks":
                 content.refuse("The session has no recording.")
                 try ask(target, port)
