@@ -50,9 +50,36 @@ final class BeaconsCommandTests: XCTestCase {
         for day in 0..<100 { try await file.add(Self.levels(), day: day) }
         let days = try await file.history(of: 9, version: 1).knownDays
         XCTAssertEqual(days, Array(8..<100))
-        for version in 2...5 { try await file.add(Self.levels(version: version), day: 100 + version) }
+        // The version that is written, and those with the most days.
+        for version in 2...5 { try await file.add(Self.levels(version: version), day: 100) }
         let versions = try await file.versions(of: 9)
-        XCTAssertEqual(versions, [3, 4, 5])
+        XCTAssertEqual(versions, [1, 4, 5])
+    }
+
+    func testSeveralDaysAreAddedCompletelyOrNotAtAll() async throws {
+        let file = try BeaconHistoryFile(path: try temporaryFolder() + "/beacons.db")
+        let invalid = BeaconLevels.Cell(looks: 5, heard: 4, readings: 4, sum: .nan)
+        do throws(BeaconHistoryFileError) {
+            try await file.add([(Self.levels(), 1), (Self.levels(invalid), 2)])
+            XCTFail("a sum that is not a number was written")
+        } catch {}
+        let history = try await file.history(of: 9, version: 1)
+        XCTAssertTrue(history.isEmpty)
+        try await file.add([(Self.levels(), 1), (Self.levels(), 2)])
+        let days = try await file.history(of: 9, version: 1).knownDays
+        XCTAssertEqual(days, [1, 2])
+    }
+
+    func testDaysOfAWrongClockAreLeftOutAndImpossibleOnesAreRefused() async throws {
+        let file = try BeaconHistoryFile(path: try temporaryFolder() + "/beacons.db")
+        for day in [20_000, 20_001, 40_000] { try await file.add(Self.levels(), day: day) }
+        let days = try await file.history(of: 9, version: 1, until: 20_001).knownDays
+        XCTAssertEqual(days, [20_000, 20_001])
+        try await file.add(Self.levels(), day: 1_000_000_000)
+        do throws(BeaconHistoryFileError) {
+            _ = try await file.history(of: 9, version: 1)
+            XCTFail("a day in the year 2,739,877 was read")
+        } catch { XCTAssertEqual(error.reason, .damaged) }
     }
 
     func testADamagedFileIsKeptAside() async throws {
@@ -67,9 +94,19 @@ final class BeaconsCommandTests: XCTestCase {
         XCTAssertThrowsError(try BeaconHistoryFile(path: path)) { error in
             XCTAssertEqual((error as? BeaconHistoryFileError)?.reason, .damaged, "\(error)")
         }
-        let file = try BeaconHistoryFile.opened(path)
-        try await file.add(Self.levels(), day: 1)
+        do {
+            let file = try BeaconHistoryFile.opened(path)
+            try await file.add(Self.levels(), day: 1)
+        }
         XCTAssertEqual(try Data(contentsOf: URL(filePath: path + ".unusable")), bytes)
+        // A second one has a name of its own.
+        try FileManager.default.removeItem(atPath: path)
+        var others = bytes
+        others[bytes.count - 1] ^= 1
+        try others.write(to: URL(filePath: path))
+        _ = try BeaconHistoryFile.opened(path)
+        XCTAssertEqual(try Data(contentsOf: URL(filePath: path + ".unusable")), bytes)
+        XCTAssertEqual(try Data(contentsOf: URL(filePath: path + ".unusable-2")), others)
     }
 
     func testAFileOfAnotherKindIsRefusedAndUnchanged() throws {
@@ -168,7 +205,7 @@ final class BeaconsCommandTests: XCTestCase {
             (["--follow-drift"], "--follow-drift requires --beacon-history"),
             (
                 ["--follow-drift", "--beacon-history", "h.db", "--http", "0", "--survey", "walks"],
-                "use either --survey or --follow-drift"
+                "--survey and --follow-drift can't be combined"
             ),
         ] {
             let result = try Tool.run(["serve", "--venue", "Fixtures/office"] + arguments)

@@ -95,9 +95,6 @@ package struct BeaconHistory: Hashable, Sendable {
         }
     }
 
-    /// Removes what is known of a beacon, for example after its battery was replaced.
-    package mutating func forget(_ beacon: BeaconIdentity) { records[beacon] = nil }
-
     /// Returns the trend of each beacon, in the order of their identities.
     package func trends() -> [BeaconTrend] {
         let detections = BeaconDetections(self)

@@ -12,8 +12,8 @@ struct BeaconsCommand: Command {
             HISTORY is the file that 'serve' and 'locate' write with --beacon-history; they may run at the same time.
             Prints a line for each beacon: the number of days and of independent readings, the share of the looks near the
             beacon that received it, its level relative to the expected one in the last week, in dB, the correction that a session
-            with --follow-drift uses, and what has changed: a slow drift, a sudden change, or silence. Below is what to do: replace the battery, look at the beacon, or survey
-            again. A change is reported if it is significant among all beacons and days.
+            with --follow-drift uses, and what has changed: a slow drift, a sudden change, or silence. Below is what to do: replace
+            the battery, look at the beacon, or survey again. A change is reported if it is significant among all beacons and days.
 
             With --add, the levels of recordings are added to HISTORY first, by the days on which the recordings were made.
             They need no ground truth. Add a recording only once. With --forget, what is known of a beacon is removed, for
@@ -66,7 +66,7 @@ struct BeaconsCommand: Command {
         let file = try BeaconHistoryFile(path: path)
         if let beacon { try await file.forget(beacon, of: venue.id) }
         if !added.isEmpty { try await add(to: file, venue) }
-        let history = try await file.history(of: venue.id, version: venue.version)
+        let history = try await file.history(of: venue.id, version: venue.version, until: BeaconHistory.today)
         if history.isEmpty {
             let others = try await file.versions(of: venue.id)
             guard others.isEmpty else {
@@ -74,7 +74,8 @@ struct BeaconsCommand: Command {
                 throw CommandError(
                     description:
                         "\(path) has levels of version \(all) of '\(PrintableText.line(venue.name))', and none of "
-                        + "version \(venue.version): another packet expects other levels; sessions begin anew")
+                        + "version \(venue.version), as another packet expects other levels: sessions collect them; "
+                        + "give the earlier packet with --venue to see those of version \(others[others.count - 1])")
             }
         }
         let following = try await file.following(of: venue.id, version: venue.version)
@@ -110,8 +111,9 @@ struct BeaconsCommand: Command {
         }
         var days: [Int: BeaconLevels] = [:]
         for part in parts { days[part.day, default: BeaconLevels()].add(part.levels) }
-        for (day, levels) in days.sorted(by: { $0.key < $1.key }) {
-            try await file.add(VenueLevels(venueID: venue.id, version: venue.version, levels: levels), day: day)
-        }
+        try await file.add(
+            days.sorted { $0.key < $1.key }.map { day, levels in
+                (levels: VenueLevels(venueID: venue.id, version: venue.version, levels: levels), day: day)
+            })
     }
 }

@@ -12,9 +12,7 @@ struct BeaconHistoryCompanion: SessionCompanion {
 
     init(
         _ file: BeaconHistoryFile, drift: FollowedDrift = FollowedDrift(),
-        today: @escaping @Sendable () -> Int = {
-            BeaconHistory.day(of: UnixTime(milliseconds: Int64(Date().timeIntervalSince1970 * 1000)))
-        }
+        today: @escaping @Sendable () -> Int = { BeaconHistory.today }
     ) {
         (self.file, self.drift, self.today) = (file, drift, today)
     }
@@ -22,9 +20,9 @@ struct BeaconHistoryCompanion: SessionCompanion {
     /// Returns the histories of venues for a live map; nil without venues.
     func reports(of venues: [Venue]) -> LiveMapRoutes.BeaconHistory? {
         guard !venues.isEmpty else { return nil }
-        return { [file] id in
+        return { [file, today] id in
             guard let venue = venues.first(where: { $0.id.rawValue == id }),
-                let history = try? await file.history(of: venue.id, version: venue.version),
+                let history = try? await file.history(of: venue.id, version: venue.version, until: today()),
                 let following = try? await file.following(of: venue.id, version: venue.version)
             else { return nil }
             return BeaconReport(history, venue: venue, following: following).json.text
@@ -32,6 +30,12 @@ struct BeaconHistoryCompanion: SessionCompanion {
     }
 
     func run(beside localizer: Localizer) async {
+        let positioning = await localizer.settings.resolved.localization.positioning
+        if positioning.method != .particle || positioning.testedBeacons == .none {
+            StandardError.line(
+                "--beacon-history: the session measures no levels; set positioning.method to particle and "
+                    + "positioning.testedBeacons to surveyed or all", .warning)
+        }
         let stream = localizer.beaconLevels
         await localizer.collectBeaconLevels()
         var trouble: BeaconHistoryFileError?
@@ -47,6 +51,8 @@ struct BeaconHistoryCompanion: SessionCompanion {
             } else {
                 waiting.append((levels, day))
             }
+            // Three months without a disk.
+            if waiting.count > BeaconHistory.mostDays { waiting.removeFirst() }
             do throws(BeaconHistoryFileError) {
                 while let next = waiting.first {
                     try await file.add(next.levels, day: next.day)
@@ -62,15 +68,26 @@ struct BeaconHistoryCompanion: SessionCompanion {
     }
 }
 
+extension BeaconHistory {
+    /// The present day by the machine's clock.
+    static var today: Int { day(of: UnixTime(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))) }
+}
+
 extension BeaconHistoryFile {
-    /// Opens a file for a session, or creates it. A damaged file is renamed to `FILE.unusable`, and a new one begins.
+    /// Opens a file for a session, or creates it. A damaged file is renamed to `FILE.unusable`, or to `FILE.unusable-2` and so
+    /// on if there is one, and a new one begins.
     ///
     /// - Throws: `BeaconHistoryFileError` if the file can't be used.
     static func opened(_ path: String) throws(BeaconHistoryFileError) -> BeaconHistoryFile {
         do throws(BeaconHistoryFileError) { return try BeaconHistoryFile(path: path) } catch {
             guard error.reason == .damaged else { throw error }
-            let aside = path + ".unusable"
-            for ending in ["", "-wal", "-shm"] { rename(path + ending, aside + ending) }
+            var (aside, count) = (path + ".unusable", 1)
+            while access(aside, F_OK) == 0 {
+                count += 1
+                aside = "\(path).unusable-\(count)"
+            }
+            guard rename(path, aside) == 0 else { throw error }
+            for ending in ["-wal", "-shm"] { rename(path + ending, aside + ending) }
             StandardError.line("\(error); moved to \(aside), and a new history begins", .warning)
             return try BeaconHistoryFile(path: path)
         }

@@ -32,7 +32,7 @@ struct BeaconHistoryOptions: Sendable {
         }
         // A radio map that is learned from walks already expects the present levels.
         if arguments.has("survey") {
-            throw UsageError(message: "use either --survey or --follow-drift", command: command)
+            throw UsageError(message: "--survey and --follow-drift can't be combined", command: command)
         }
     }
 
@@ -43,7 +43,8 @@ struct BeaconHistoryOptions: Sendable {
     func follow(_ venue: inout Venue) async throws(BeaconHistoryFileError) -> FollowedDrift {
         guard followsDrift else { return FollowedDrift() }
         let file = try BeaconHistoryFile.opened(path)
-        let corrections = venue.usable(try await file.follow(venue.id, version: venue.version).corrections)
+        let corrections = venue.usable(
+            try await file.follow(venue.id, version: venue.version, until: BeaconHistory.today).corrections)
         StandardError.line(Self.line(corrections, venue), .info)
         let drift = FollowedDrift(corrections, of: venue)
         venue = venue.corrected(by: corrections)

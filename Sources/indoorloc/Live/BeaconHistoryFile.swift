@@ -23,8 +23,10 @@ actor BeaconHistoryFile {
         CREATE TABLE IF NOT EXISTS followed (venue INTEGER NOT NULL, edition INTEGER NOT NULL, beacon BLOB NOT NULL,
             correction REAL NOT NULL, day INTEGER NOT NULL, PRIMARY KEY (venue, edition, beacon)) WITHOUT ROWID
         """
-    /// The number of versions of a venue that the file keeps.
+    /// The number of versions of a venue that the file keeps: the one that is written, and those with the most days.
     private static let mostEditions = 3
+    /// The numbers that a session can have written.
+    private static let (days, places): (ClosedRange<Int64>, ClosedRange<Int32>) = (0...100_000, -1_000_000...1_000_000)
     private static let busyTimeout = Duration.seconds(5)
 
     nonisolated let path: String
@@ -53,53 +55,69 @@ actor BeaconHistoryFile {
     /// Adds levels to those of a day.
     ///
     /// - Throws: `BeaconHistoryFileError` if they could not be written; then none of them was added.
-    func add(_ new: VenueLevels, day: Int) throws(BeaconHistoryFileError) {
-        let scope: [SQLiteValue] = [.integer(Int64(new.venueID.rawValue)), .integer(Int64(new.version))]
+    func add(_ new: VenueLevels, day: Int) throws(BeaconHistoryFileError) { try add([(new, day)]) }
+
+    /// Adds the levels of several days.
+    ///
+    /// - Throws: `BeaconHistoryFileError` if they could not be written; then none of them was added.
+    func add(_ parts: [(levels: VenueLevels, day: Int)]) throws(BeaconHistoryFileError) {
         try database.transaction { database throws(BeaconHistoryFileError) in
-            for (key, cell) in new.levels.cells.sorted(by: { $0.key < $1.key }) {
-                try database.run(
-                    """
-                    INSERT INTO cell VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) ON CONFLICT DO UPDATE SET
-                        looks = looks + ?8, heard = heard + ?9, readings = readings + ?10, sum = sum + ?11
-                    """,
-                    scope + [
-                        .integer(Int64(day)), .blob(key.beacon.bytes), .integer(Int64(key.place.mapID.rawValue)),
-                        .integer(Int64(key.place.column)), .integer(Int64(key.place.row)), .real(cell.looks),
-                        .real(cell.heard), .real(cell.readings), .real(cell.sum),
-                    ])
-            }
-            try database.run(
-                """
-                DELETE FROM cell WHERE venue = ?1 AND edition = ?2 AND day < (SELECT min(day) FROM (SELECT DISTINCT day
-                    FROM cell WHERE venue = ?1 AND edition = ?2 ORDER BY day DESC LIMIT \(BeaconHistory.mostDays)))
-                """, scope)
-            try database.run(
-                """
-                DELETE FROM cell WHERE venue = ?1 AND edition NOT IN (SELECT edition FROM cell WHERE venue = ?1
-                    GROUP BY edition ORDER BY max(day) DESC, edition DESC LIMIT \(Self.mostEditions))
-                """, [scope[0]])
-            try database.run(
-                """
-                DELETE FROM followed WHERE venue = ?1 AND edition NOT IN (SELECT edition FROM cell WHERE venue = ?1)
-                """, [scope[0]])
+            for part in parts { try Self.add(part.levels, day: part.day, to: database) }
         }
+    }
+
+    private static func add(
+        _ new: VenueLevels, day: Int, to database: SQLiteFile<BeaconHistoryFileError>
+    ) throws(BeaconHistoryFileError) {
+        let scope: [SQLiteValue] = [.integer(Int64(new.venueID.rawValue)), .integer(Int64(new.version))]
+        for (key, cell) in new.levels.cells.sorted(by: { $0.key < $1.key }) {
+            try database.run(
+                """
+                INSERT INTO cell VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) ON CONFLICT DO UPDATE SET
+                    looks = looks + ?8, heard = heard + ?9, readings = readings + ?10, sum = sum + ?11
+                """,
+                scope + [
+                    .integer(Int64(day)), .blob(key.beacon.bytes), .integer(Int64(key.place.mapID.rawValue)),
+                    .integer(Int64(key.place.column)), .integer(Int64(key.place.row)), .real(cell.looks),
+                    .real(cell.heard), .real(cell.readings), .real(cell.sum),
+                ])
+        }
+        try database.run(
+            """
+            DELETE FROM cell WHERE venue = ?1 AND edition = ?2 AND day < (SELECT min(day) FROM (SELECT DISTINCT day
+                FROM cell WHERE venue = ?1 AND edition = ?2 ORDER BY day DESC LIMIT \(BeaconHistory.mostDays)))
+            """, scope)
+        try database.run(
+            """
+            DELETE FROM cell WHERE venue = ?1 AND edition NOT IN (SELECT edition FROM cell WHERE venue = ?1
+                GROUP BY edition ORDER BY edition = ?2 DESC, count(DISTINCT day) DESC, max(day) DESC, edition DESC
+                LIMIT \(mostEditions))
+            """, scope)
+        try database.run(
+            """
+            DELETE FROM followed WHERE venue = ?1 AND edition NOT IN (SELECT edition FROM cell WHERE venue = ?1)
+            """, [scope[0]])
     }
 
     /// Returns the history of a version of a venue.
     ///
+    /// - Parameter last: the last day; later ones were written with a clock that was wrong.
     /// - Throws: `BeaconHistoryFileError` if it can't be read.
-    func history(of venue: VenueID, version: Int) throws(BeaconHistoryFileError) -> BeaconHistory {
+    func history(of venue: VenueID, version: Int, until last: Int = .max) throws(BeaconHistoryFileError)
+        -> BeaconHistory
+    {
         let rows = try database.run(
             """
             SELECT day, beacon, map, place_column, place_row, looks, heard, readings, sum FROM cell
-                WHERE venue = ? AND edition = ? ORDER BY day, beacon, map, place_column, place_row
-            """, [.integer(Int64(venue.rawValue)), .integer(Int64(version))])
+                WHERE venue = ? AND edition = ? AND day <= ? ORDER BY day, beacon, map, place_column, place_row
+            """, [.integer(Int64(venue.rawValue)), .integer(Int64(version)), .integer(Int64(last))])
         var days: [Int: BeaconLevels] = [:]
         for row in rows {
-            guard row.count == 9, let day = row[0].integer,
+            guard row.count == 9, let day = row[0].integer, Self.days.contains(day),
                 let beacon = row[1].bytes.flatMap(BeaconIdentity.init(bytes:)),
                 let map = row[2].integer, let column = row[3].integer.flatMap(Int32.init(exactly:)),
-                let line = row[4].integer.flatMap(Int32.init(exactly:)), let looks = row[5].real,
+                let line = row[4].integer.flatMap(Int32.init(exactly:)), Self.places.contains(column),
+                Self.places.contains(line), let looks = row[5].real,
                 let heard = row[6].real, let readings = row[7].real, let sum = row[8].real
             else { throw BeaconHistoryFileError(.damaged, path: path) }
             let cell = BeaconLevels.Cell(looks: looks, heard: heard, readings: readings, sum: sum)
@@ -129,12 +147,13 @@ actor BeaconHistoryFile {
         return LevelFollowing(entries: entries)
     }
 
-    /// Follows the history of a version of a venue to the present, stores the result, and returns it.
+    /// Follows the history of a version of a venue to a day, stores the result, and returns it.
     ///
     /// - Throws: `BeaconHistoryFileError` if the file can't be read or written.
-    func follow(_ venue: VenueID, version: Int) throws(BeaconHistoryFileError) -> LevelFollowing {
+    func follow(_ venue: VenueID, version: Int, until last: Int = .max) throws(BeaconHistoryFileError) -> LevelFollowing
+    {
         var following = try following(of: venue, version: version)
-        following.follow(try history(of: venue, version: version).trends())
+        following.follow(try history(of: venue, version: version, until: last).trends())
         let entries = following.entries
         try database.transaction { database throws(BeaconHistoryFileError) in
             for (beacon, entry) in entries {
