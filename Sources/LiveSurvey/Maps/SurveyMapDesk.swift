@@ -201,7 +201,7 @@ package actor SurveyMapDesk {
             [stopping] report -> Result<(learned: SurveyMapJob.Result, hash: String?), SurveyMapJob.Failure> in
             do throws(SurveyMapJob.Failure) {
                 let learned = try job.run(walks.list) { done, steps in
-                    report(SurveyMapMachine.Progress(done: done, steps: steps))
+                    report(BackgroundThread.Progress(done: done, steps: steps))
                 } isStopped: {
                     stopping.isOn
                 }

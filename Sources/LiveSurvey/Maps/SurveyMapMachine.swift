@@ -49,18 +49,8 @@ package struct SurveyMapMachine: Hashable, Sendable {
         }
     }
 
-    /// The steps of a learning.
-    package struct Progress: Hashable, Sendable {
-        package var done: Int
-        /// The number of all steps.
-        package var steps: Int
-
-        /// Creates the steps.
-        package init(done: Int = 0, steps: Int = 1) { (self.done, self.steps) = (done, steps) }
-    }
-
     /// The steps of the learning that runs; nil without one.
-    package private(set) var progress: Progress?
+    package private(set) var progress: BackgroundThread.Progress?
     /// What the latest map was learned from; nil without one.
     package private(set) var figures: SurveyMapJob.Figures?
     /// Why the latest learning or change of the packet failed, or left recordings out; nil without a problem.
@@ -86,7 +76,7 @@ package struct SurveyMapMachine: Hashable, Sendable {
             isRequested = true
             return next()
         case .progressed(let done, let all):
-            if progress != nil { progress = Progress(done: done, steps: all) }
+            if progress != nil { progress = BackgroundThread.Progress(done: done, steps: all) }
         case .learned(let figures, let isInUse, let problem):
             (self.figures, isAdopted, self.problem) = (figures, isInUse, problem)
             return ended()
@@ -125,7 +115,7 @@ package struct SurveyMapMachine: Hashable, Sendable {
     /// Begins the requested learning. During a change of the packet, it would begin with an edition that is about to end.
     private mutating func next() -> Directive? {
         guard isRequested, progress == nil, !isChanging else { return nil }
-        (isRequested, progress) = (false, Progress())
+        (isRequested, progress) = (false, BackgroundThread.Progress())
         return .learn
     }
 }

@@ -15,15 +15,25 @@ package enum BackgroundThread {
         case usual
     }
 
+    /// The steps of a piece of work.
+    package struct Progress: Hashable, Sendable {
+        package var done: Int
+        /// The number of all steps.
+        package var steps: Int
+
+        /// Creates the steps.
+        package init(done: Int = 0, steps: Int = 1) { (self.done, self.steps) = (done, steps) }
+    }
+
     /// The lowest priority of Linux (man 2 setpriority). There, it belongs to the thread that calls the function.
     private static let lowest: Int32 = 19
 
     /// What the thread has to pass on.
     private final class Mailbox<Value: Sendable>: Sendable {
         let news = DispatchSemaphore(value: 0)
-        private let content = Guarded<(reports: [SurveyMapMachine.Progress], value: Value?)>(([], nil))
+        private let content = Guarded<(reports: [Progress], value: Value?)>(([], nil))
 
-        func put(_ report: SurveyMapMachine.Progress) {
+        func put(_ report: Progress) {
             content.withLock { $0.reports.append(report) }
             news.signal()
         }
@@ -33,7 +43,7 @@ package enum BackgroundThread {
             news.signal()
         }
 
-        func take() -> (reports: [SurveyMapMachine.Progress], value: Value?) {
+        func take() -> (reports: [Progress], value: Value?) {
             content.withLock { content in
                 defer { content.reports = [] }
                 return content
@@ -47,8 +57,8 @@ package enum BackgroundThread {
     ///   - reported: receives the progress that the work reports.
     ///   - work: the work, which gets a function that reports its progress.
     package static func run<Value: Sendable>(
-        at priority: Priority, reported: @escaping @Sendable (SurveyMapMachine.Progress) -> Void = { _ in },
-        _ work: @escaping @Sendable (_ report: (SurveyMapMachine.Progress) -> Void) -> Value
+        at priority: Priority, reported: @escaping @Sendable (Progress) -> Void = { _ in },
+        _ work: @escaping @Sendable (_ report: (Progress) -> Void) -> Value
     ) async -> Value {
         await withCheckedContinuation { continuation in
             Thread.detachNewThread {
