@@ -13,19 +13,14 @@ import XCTest
 
 /// A session in the office of `Fixtures/office` on simulated walks, with a folder for surveys and a packet that gets the radio
 /// map.
-final class StagedDevice: Sendable {
-    private final class Answer<Value: Sendable>: Sendable {
-        private let stored = Guarded<Value?>(nil)
-        var value: Value? { stored.withLock { $0 } }
-        func set(_ value: Value) { stored.withLock { $0 = value } }
-    }
-
+final class StagedDevice: StagedWalks {
     /// The readings of the source begin at this instant.
     private static let origin = 5_000.0
 
     let packet: String
     let folder: String
     let venue: Venue
+    let carrier = SurveyCarrier.device
     let device: SurveyedDevice
     let desk: SurveyDesk
     let maps: SurveyMapDesk
@@ -80,19 +75,6 @@ final class StagedDevice: Sendable {
             map.filter { !["image", "tiles"].contains($0.key) }
         }
         try JSONSerialization.data(withJSONObject: document).write(to: file)
-    }
-
-    /// Runs an operation of actors to its end.
-    @discardableResult
-    func ask<Value: Sendable>(_ operation: @escaping @Sendable () async -> Value) throws -> Value {
-        let done = DispatchSemaphore(value: 0)
-        let answer = Answer<Value>()
-        Task.detached {
-            answer.set(await operation())
-            done.signal()
-        }
-        done.wait()
-        return try XCTUnwrap(answer.value)
     }
 
     /// Walks with the device on the ground floor.
@@ -154,39 +136,6 @@ final class StagedDevice: Sendable {
         }
         return errors
     }
-
-    /// Walks along points, and marks them without the page.
-    func survey(_ points: [(Double, Double)], seed: UInt64) throws {
-        try order { desk throws(SurveyDesk.Refusal) in try await desk.start(with: .device) }
-        try walk(points, seed: seed) { point in
-            try order { desk throws(SurveyDesk.Refusal) in
-                try await desk.mark(.device, at: point, on: 1, delay: .zero)
-            }
-        }
-        try order { desk throws(SurveyDesk.Refusal) in try await desk.stop(with: .device) }
-    }
-
-    /// Changes walks; throws the refusal.
-    private func order(_ change: @escaping @Sendable (SurveyDesk) async throws(SurveyDesk.Refusal) -> Void) throws {
-        let refusal = try ask { [desk] () -> SurveyDesk.Refusal? in
-            do throws(SurveyDesk.Refusal) { try await change(desk) } catch { return error }
-            return nil
-        }
-        if let refusal { throw refusal }
-    }
-
-    /// Waits for the end of the learning.
-    func waitForMap() throws -> SurveyMapDesk.Status {
-        let start = ContinuousClock.now
-        while start.duration(to: .now) < Bounded.longest {
-            let status = try ask { [maps] in await maps.status }
-            if status.machine.progress == nil, !status.machine.isChanging { return status }
-            usleep(20_000)
-        }
-        throw NoMap()
-    }
-
-    private struct NoMap: Error {}
 }
 
 extension XCTestCase {

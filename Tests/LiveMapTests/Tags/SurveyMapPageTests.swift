@@ -13,7 +13,7 @@ import XCTest
 
 /// The fleet of the office in `Fixtures/tags`, whose gateways hear a tag on simulated walks, with a folder for surveys and a
 /// packet that gets the radio map.
-final class StagedOffice: Sendable {
+final class StagedOffice: StagedWalks {
     static let tag = "C3:00:00:12:AB:34"
 
     /// The time of the fleet, which walks advance.
@@ -23,15 +23,10 @@ final class StagedOffice: Sendable {
         func set(_ time: Instant) { instant.withLock { $0 = time } }
     }
 
-    private final class Answer<Value: Sendable>: Sendable {
-        private let stored = Guarded<Value?>(nil)
-        var value: Value? { stored.withLock { $0 } }
-        func set(_ value: Value) { stored.withLock { $0 = value } }
-    }
-
     let packet: String
     let folder: String
     let venue: Venue
+    let carrier = SurveyCarrier.tag(StagedOffice.tag)
     let engine: FleetEngine
     private let fleet: SurveyedFleet
     let desk: SurveyDesk
@@ -66,17 +61,9 @@ final class StagedOffice: Sendable {
         return SurveyMapDesk(fleet, folder: folder, place: place, limits: limits, priority: .usual)
     }
 
-    /// Runs an operation of actors to its end.
     @discardableResult
-    func ask<Value: Sendable>(_ operation: @escaping @Sendable () async -> Value) throws -> Value {
-        let done = DispatchSemaphore(value: 0)
-        let answer = Answer<Value>()
-        Task.detached {
-            answer.set(await operation())
-            done.signal()
-        }
-        done.wait()
-        return try XCTUnwrap(answer.value)
+    func walk(_ points: [(Double, Double)], seed: UInt64, mark: (MapPoint) throws -> Void) throws -> [Double] {
+        try walk(points, seed: seed, map: 1, mark: mark)
     }
 
     /// Lets the gateways hear the tag on a walk.
@@ -139,40 +126,6 @@ final class StagedOffice: Sendable {
         }
         return errors
     }
-
-    /// Walks along points, and marks them without the page.
-    func survey(_ points: [(Double, Double)], seed: UInt64) throws {
-        let tag = SurveyCarrier.tag(Self.tag)
-        try order { desk throws(SurveyDesk.Refusal) in try await desk.start(with: tag) }
-        try walk(points, seed: seed) { point in
-            try order { desk throws(SurveyDesk.Refusal) in
-                try await desk.mark(tag, at: point, on: 1, delay: .zero)
-            }
-        }
-        try order { desk throws(SurveyDesk.Refusal) in try await desk.stop(with: tag) }
-    }
-
-    /// Changes walks; throws the refusal.
-    private func order(_ change: @escaping @Sendable (SurveyDesk) async throws(SurveyDesk.Refusal) -> Void) throws {
-        let refusal = try ask { [desk] () -> SurveyDesk.Refusal? in
-            do throws(SurveyDesk.Refusal) { try await change(desk) } catch { return error }
-            return nil
-        }
-        if let refusal { throw refusal }
-    }
-
-    /// Waits for the end of the learning.
-    func waitForMap() throws -> SurveyMapDesk.Status {
-        let start = ContinuousClock.now
-        while start.duration(to: .now) < Bounded.longest {
-            let status = try ask { [maps] in await maps.status }
-            if status.machine.progress == nil, !status.machine.isChanging { return status }
-            usleep(20_000)
-        }
-        throw NoMap()
-    }
-
-    private struct NoMap: Error {}
 }
 
 extension XCTestCase {
