@@ -131,7 +131,10 @@ final class PlanDrawingTests: ShownMapCase {
         try map.waitForDrawing()
         // A loaded browser may still show a frame from before the change.
         var dark = try map.page.pixels(decoder: decoder)
-        for _ in 0..<50 where try light[700, 20] == dark[700, 20] {
+        let start = ContinuousClock.now
+        while try light[700, 20] == dark[700, 20] || light[30, 400] == dark[30, 400],
+            start.duration(to: .now) < Bounded.longest
+        {
             try map.waitForDrawing()
             dark = try map.page.pixels(decoder: decoder)
         }
