@@ -114,7 +114,7 @@ final class BeaconsCommandTests: XCTestCase {
         let text = Data("Buy batteries.\n".utf8)
         try text.write(to: URL(filePath: path))
         XCTAssertThrowsError(try BeaconHistoryFile.opened(path)) { error in
-            XCTAssertEqual((error as? BeaconHistoryFileError)?.reason, .notAHistory, "\(error)")
+            XCTAssertEqual((error as? BeaconHistoryFileError)?.reason, .foreign, "\(error)")
         }
         XCTAssertEqual(try Data(contentsOf: URL(filePath: path)), text)
     }

@@ -106,9 +106,7 @@ package struct SurveyRoutes: Sendable {
     }
 
     private func surveyGaps(_ request: HTTPRequest) async throws(HTTPProblem) -> HTTPResponse {
-        guard let number = try request.integer("map", in: .min ... .max) else {
-            throw HTTPProblem(400, "The parameter 'map' is missing.")
-        }
+        let number = try request.requiredInteger("map", in: .min ... .max)
         guard let coverage = await desk.coverage(of: MapID(rawValue: number)) else {
             throw HTTPProblem(404, "The venue has no map \(number).")
         }

@@ -164,6 +164,13 @@ package enum DiskFolder {
         return true
     }
 
+    /// Renames a database with the files that SQLite keeps beside it, replacing an earlier one at the target.
+    package static func place(database path: String, at target: String) throws(FileSystemError) {
+        for ending in ["", "-wal", "-shm"] where access(path + ending, F_OK) == 0 {
+            try place(path + ending, at: target + ending)
+        }
+    }
+
     /// Returns the path of the parent folder.
     static func parent(of path: String) -> String {
         path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."

@@ -1,6 +1,7 @@
 import Foundation
 import IndoorLocalization
 import LiveMap
+import VenuePackets
 
 /// The companion that adds the levels of a session's beacons to a history, and reports problems on standard error.
 struct BeaconHistoryCompanion: SessionCompanion {
@@ -86,8 +87,10 @@ extension BeaconHistoryFile {
                 count += 1
                 aside = "\(path).unusable-\(count)"
             }
-            guard rename(path, aside) == 0 else { throw error }
-            for ending in ["-wal", "-shm"] { rename(path + ending, aside + ending) }
+            do throws(FileSystemError) { try DiskFolder.place(database: path, at: aside) } catch let failure {
+                StandardError.line("\(path) can't be renamed: \(failure)", .warning)
+                throw error
+            }
             StandardError.line("\(error); moved to \(aside), and a new history begins", .warning)
             return try BeaconHistoryFile(path: path)
         }

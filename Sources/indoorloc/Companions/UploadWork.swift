@@ -216,20 +216,13 @@ struct UploadOptions: Sendable {
             // A file that the user names may belong to another program.
             guard error.reason == .damaged || isDefaultQueue && error.reason == .notAQueue else { throw error }
             let aside = queue + ".unusable"
-            do throws(FileSystemError) { try setQueueAside(at: aside) } catch let failure {
+            do throws(FileSystemError) { try DiskFolder.place(database: queue, at: aside) } catch let failure {
                 StandardError.line("\(queue) can't be renamed: \(failure)", .warning)
                 throw error
             }
             StandardError.line(
                 "\(queue): the upload queue is damaged; moved to \(aside); an empty one replaces it", .warning)
             return try UploadQueue(path: queue, limit: limit)
-        }
-    }
-
-    /// Renames the database with the files that SQLite keeps beside it, and replaces an earlier one.
-    private func setQueueAside(at aside: String) throws(FileSystemError) {
-        for ending in ["", "-wal", "-shm"] where FileManager.default.fileExists(atPath: queue + ending) {
-            try DiskFolder.place(queue + ending, at: aside + ending)
         }
     }
 

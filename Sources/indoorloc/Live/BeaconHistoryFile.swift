@@ -47,7 +47,7 @@ actor BeaconHistoryFile {
         }
         // A damaged page would otherwise be found only when it is read.
         guard try database.run("PRAGMA quick_check(1)").first?.first?.text == "ok" else {
-            throw BeaconHistoryFileError(.damaged, path: path)
+            throw BeaconHistoryFileError(damaged: path)
         }
         self.path = path
     }
@@ -119,9 +119,9 @@ actor BeaconHistoryFile {
                 let line = row[4].integer.flatMap(Int32.init(exactly:)), Self.places.contains(column),
                 Self.places.contains(line), let looks = row[5].real,
                 let heard = row[6].real, let readings = row[7].real, let sum = row[8].real
-            else { throw BeaconHistoryFileError(.damaged, path: path) }
+            else { throw BeaconHistoryFileError(damaged: path) }
             let cell = BeaconLevels.Cell(looks: looks, heard: heard, readings: readings, sum: sum)
-            guard cell.isValid else { throw BeaconHistoryFileError(.damaged, path: path) }
+            guard cell.isValid else { throw BeaconHistoryFileError(damaged: path) }
             let place = BeaconLevels.Place(mapID: MapID(rawValue: Int(map)), column: column, row: line)
             days[Int(day), default: BeaconLevels()].cells[BeaconLevels.Key(beacon: beacon, place: place)] = cell
         }
@@ -141,7 +141,7 @@ actor BeaconHistoryFile {
         for row in rows {
             guard row.count == 3, let beacon = row[0].bytes.flatMap(BeaconIdentity.init(bytes:)),
                 let correction = row[1].real, let day = row[2].integer
-            else { throw BeaconHistoryFileError(.damaged, path: path) }
+            else { throw BeaconHistoryFileError(damaged: path) }
             entries[beacon] = LevelFollowing.Entry(correction: correction, day: Int(day))
         }
         return LevelFollowing(entries: entries)
@@ -209,37 +209,20 @@ extension BeaconIdentity {
 }
 
 /// An error in opening, writing or reading a history of beacons.
-struct BeaconHistoryFileError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The kinds of error.
-    enum Reason: Hashable, Sendable {
-        /// The file can't be opened or created.
-        case cannotOpen
-        /// The file is another kind of database, or not a database.
-        case notAHistory
-        /// A newer version of this package wrote the file.
-        case newerVersion(found: Int, known: Int)
-        /// Another program has locked the file for longer than the time limit.
-        case busy
-        /// The disk is full.
-        case full
-        /// The file is damaged.
-        case damaged
-        /// The file or its folder isn't writable.
-        case readOnly
-        /// Another error, which the message describes.
-        case failed
-    }
-
-    var reason: Reason
+struct BeaconHistoryFileError: SQLiteFileError, Hashable, Sendable, CustomStringConvertible {
+    var reason: SQLiteReason
     var path: String
     /// The message from SQLite; empty if the error isn't from SQLite.
-    var message = ""
+    var message: String
     /// SQLite's extended result code; 0 if the error isn't from SQLite.
-    var code = 0
+    var code: Int
 
-    init(_ reason: Reason, path: String, message: String = "", code: Int = 0) {
+    init(sqlite reason: SQLiteReason, path: String, message: String, code: Int) {
         (self.reason, self.path, self.message, self.code) = (reason, path, message, code)
     }
+
+    /// Creates the error of a file whose content no session has written.
+    fileprivate init(damaged path: String) { self.init(sqlite: .damaged, path: path, message: "", code: 0) }
 
     var description: String {
         "\(path): \(what)" + (message.isEmpty ? "" : " (SQLite: \(message), code \(code))")
@@ -248,7 +231,7 @@ struct BeaconHistoryFileError: Error, Hashable, Sendable, CustomStringConvertibl
     private var what: String {
         switch reason {
         case .cannotOpen: "the history of the beacons can't be opened; check that its folder exists and is writable"
-        case .notAHistory: "not a history of beacons; use the path of another file"
+        case .foreign: "not a history of beacons; use the path of another file"
         case .newerVersion(let found, let known):
             "the history of the beacons has version \(found), but this package reads versions up to \(known); update "
                 + "the package"
@@ -256,24 +239,7 @@ struct BeaconHistoryFileError: Error, Hashable, Sendable, CustomStringConvertibl
         case .full: "the disk is full; free some space for the history of the beacons"
         case .damaged: "the history of the beacons is damaged; move it away, and a session creates a new one"
         case .readOnly: "the history of the beacons isn't writable; check the permissions of the file and its folder"
-        case .failed: "the history of the beacons could not be written or read; check the disk"
+        case .interrupted, .failed: "the history of the beacons could not be written or read; check the disk"
         }
-    }
-}
-
-extension BeaconHistoryFileError: SQLiteFileError {
-    init(sqlite reason: SQLiteReason, path: String, message: String, code: Int) {
-        let reason: Reason =
-            switch reason {
-            case .cannotOpen: .cannotOpen
-            case .foreign: .notAHistory
-            case .newerVersion(let found, let known): .newerVersion(found: found, known: known)
-            case .busy: .busy
-            case .full: .full
-            case .damaged: .damaged
-            case .readOnly: .readOnly
-            case .interrupted, .failed: .failed
-            }
-        self.init(reason, path: path, message: message, code: code)
     }
 }
