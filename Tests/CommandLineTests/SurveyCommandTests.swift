@@ -382,7 +382,9 @@ final class SelfSurveyTests: XCTestCase {
         // These are expert settings, of which the reader notes that they may change.
         XCTAssertEqual(
             new.warnings.map(\.path),
-            ["floorLoss", "sensitivity", "sensitivityWidth"].map { "$.settings[\"positioning.signal.\($0)\"]" })
+            ["floorLoss", "sensitivity", "sensitivityWidth", "wallLoss"].map {
+                "$.settings[\"positioning.signal.\($0)\"]"
+            })
         XCTAssertEqual(new.venue.version, old.version + 1)
         XCTAssertNil(new.venue.radioMap)
         XCTAssertEqual(new.venue.beacons.map(\.identity), old.beacons.map(\.identity))

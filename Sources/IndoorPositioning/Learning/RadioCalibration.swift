@@ -33,10 +33,22 @@ package struct RadioCalibration: Hashable, Sendable {
         package var readings: Int
     }
 
+    /// The loss of the signal through a wall.
+    package struct WallLoss: Hashable, Sendable {
+        /// The loss through one wall in dB, 0 or more.
+        package var value: Double
+        /// The standard error of the value in dB.
+        package var standardError: Double
+        /// The number of readings with a wall between beacon and receiver.
+        package var readings: Int
+    }
+
     /// The powers of the beacons that were received, in the venue's order.
     package var powers: [Power]
     /// The loss through a floor; nil if no beacon of another map was received.
     package var floorLoss: FloorLoss?
+    /// The loss through a wall of the plan; nil if no beacon was received through walls.
+    package var wallLoss: WallLoss?
     /// The RSSI in dBm at which a receiver receives half of a beacon's advertisements.
     package var sensitivity: Double
     /// The standard error of the sensitivity in dB.
@@ -75,6 +87,7 @@ package struct RadioCalibration: Hashable, Sendable {
         settings.signal.sensitivity = sensitivity
         settings.signal.sensitivityWidth = sensitivityWidth
         if let floorLoss { settings.signal.floorLoss = floorLoss.value }
+        if let wallLoss { settings.signal.wallLoss = wallLoss.value }
         return settings
     }
 
@@ -84,6 +97,7 @@ package struct RadioCalibration: Hashable, Sendable {
             ("positioning.signal.sensitivity", sensitivity),
             ("positioning.signal.sensitivityWidth", sensitivityWidth),
         ] + (floorLoss.map { [("positioning.signal.floorLoss", $0.value)] } ?? [])
+            + (wallLoss.map { [("positioning.signal.wallLoss", $0.value)] } ?? [])
     }
 }
 
@@ -100,12 +114,20 @@ struct CalibrationFit {
     /// The index of each beacon in the venue.
     private let indexes: [BeaconIdentity: Int]
     private let floorDistance: FloorDistance
+    /// The walls between each beacon and the points of its map; nil on a map without walls.
+    private let walls: [WallCounts?]
 
     /// Creates a fit for a venue with the powers and the sensitivity that are presumed.
     init(venue: Venue, model: SignalModel) {
         self.venue = venue
         self.model = model
         floorDistance = FloorDistance(venue.maps)
+        let crossings = Dictionary(
+            venue.maps.filter { !$0.walls.isEmpty }.map { ($0.id, ($0, WallCrossings(of: $0))) },
+            uniquingKeysWith: { first, _ in first })
+        walls = venue.beacons.map { beacon in
+            crossings[beacon.mapID].map { WallCounts(from: beacon.point, on: $0.0, $0.1) }
+        }
         indexes = Dictionary(
             venue.beacons.enumerated().map { ($1.identity, $0) }, uniquingKeysWith: { first, _ in first })
     }
@@ -127,9 +149,10 @@ struct CalibrationFit {
         let pieces = recordings.joined().filter { piece in piece.readings.keys.contains { indexes[$0] != nil } }
         let range = sensitivity(
             of: Array(pieces).thinned(to: Self.mostPieces), powers: known,
-            floorLoss: floorLoss?.value ?? model.floorLoss)
+            floorLoss: floorLoss?.value ?? model.floorLoss, wallLoss: levels.wallLoss)
         return RadioCalibration(
-            powers: powers, floorLoss: floorLoss, sensitivity: range.level, sensitivityError: range.error,
+            powers: powers, floorLoss: floorLoss, wallLoss: wallLoss(levels, samples), sensitivity: range.level,
+            sensitivityError: range.error,
             sensitivityWidth: range.width,
             readings: range.readings, effectiveDetections: range.draws,
             recordings: recordings.count { !$0.isEmpty })
@@ -151,8 +174,12 @@ struct CalibrationFit {
         var count: Int
         /// The mean RSSI minus what the presumed power and the path loss predict, in dB.
         var excess: Double
-        /// The variance of the path loss times the exponent, in dB².
-        var lossVariance: Double
+        /// The mean number of walls between the piece and the beacon.
+        var walls: Double
+        /// The variance of the path loss times the exponent, in dB², that of the number of walls, and their covariance.
+        var pathVariance: Double
+        var wallVariance: Double
+        var covariance: Double
         /// The inverse variance of the mean RSSI.
         var precision: Double
     }
@@ -166,6 +193,8 @@ struct CalibrationFit {
     private static let offsetDeviation = 6.0
     /// The standard deviation in dB of the loss through a floor from the presumed one.
     private static let floorDeviation = 10.0
+    /// The standard deviation in dB of the loss through a wall from the presumed one.
+    private static let wallDeviation = 3.0
     /// The maximum number of floors between a piece and a beacon; more count as this.
     private static let mostFloors = 10
     /// The number of samples that count as one for a power, because those of one place share their shadowing.
@@ -185,7 +214,9 @@ struct CalibrationFit {
                     guard let index = indexes[identity] else { continue }
                     let beacon = venue.beacons[index]
                     let exponent = beacon.pathLossExponent ?? model.pathLossExponent
-                    let loss = PieceLoss(of: piece, to: beacon.point, model: model)
+                    let loss = PieceLoss(
+                        of: piece, to: beacon.point, walls: beacon.mapID == piece.mapID ? walls[index] : nil,
+                        model: model)
                     let power = beacon.measuredPower ?? model.defaultPower
                     samples.append(
                         Sample(
@@ -193,7 +224,8 @@ struct CalibrationFit {
                             floors: min(floorDistance.floors(from: beacon.mapID, to: piece.mapID), Self.mostFloors),
                             count: reading.count,
                             excess: reading.sum / Double(reading.count) - power - exponent * loss.mean,
-                            lossVariance: exponent * exponent * loss.variance,
+                            walls: loss.walls, pathVariance: exponent * exponent * loss.variance,
+                            wallVariance: loss.wallVariance, covariance: exponent * loss.covariance,
                             precision: 1
                                 / (Self.shadowing + Self.fading / Double(min(reading.count, Self.fadingCap)))))
                 }
@@ -208,18 +240,28 @@ struct CalibrationFit {
         var mean = 0.0
         var powers: [Double]
         var offsets: [Double]
+        /// The loss through a wall, and the inverse of its variance.
+        var wallLoss: Double
+        var wallPrecision = 0.0
         /// The weight of each sample in the robust fit.
         var weights: [Double]
 
         /// Returns what the effects leave of a sample's excess.
         func residual(_ sample: Sample) -> Double {
-            sample.excess - mean - powers[sample.beacon] - offsets[sample.recording]
+            sample.excess - mean - powers[sample.beacon] - offsets[sample.recording] + wallLoss * sample.walls
+        }
+
+        /// Returns the variance in dB² of a sample's residual by the uncertainty of its place.
+        func lossVariance(_ sample: Sample) -> Double {
+            max(
+                0,
+                sample.pathVariance + wallLoss * wallLoss * sample.wallVariance - 2 * wallLoss * sample.covariance)
         }
     }
 
     /// Returns the weight of a sample in the robust fit.
-    private static func weight(of sample: Sample, error: Double) -> Double {
-        let square = sample.precision * (error * error + sample.lossVariance)
+    private static func weight(of sample: Sample, error: Double, lossVariance: Double) -> Double {
+        let square = sample.precision * (error * error + lossVariance)
         return sample.precision * (freedom + 1) / (freedom + square)
     }
 
@@ -227,7 +269,8 @@ struct CalibrationFit {
     private func levels(of samples: [Sample], recordings: Int) -> Levels {
         var levels = Levels(
             powers: [Double](repeating: 0, count: venue.beacons.count),
-            offsets: [Double](repeating: 0, count: recordings), weights: samples.map(\.precision))
+            offsets: [Double](repeating: 0, count: recordings), wallLoss: model.wallLoss,
+            weights: samples.map(\.precision))
         let powerPrior = Self.sharing / (Self.powerDeviation * Self.powerDeviation)
         let offsetPrior = 1 / (Self.offsetDeviation * Self.offsetDeviation)
         /// Returns the weighted mean of what remains for each index, with a prior at 0.
@@ -246,12 +289,37 @@ struct CalibrationFit {
             levels.mean += zip(samples, levels.weights).reduce(0) { $0 + $1.1 * levels.residual($1.0) } / all
             levels.powers = fit(levels.powers, prior: powerPrior, \.beacon)
             levels.offsets = fit(levels.offsets, prior: offsetPrior, \.recording)
+            if walls.contains(where: { $0 != nil }) { fitWalls(&levels, samples) }
             for (index, sample) in samples.enumerated() {
-                levels.weights[index] = Self.weight(of: sample, error: levels.residual(sample))
+                levels.weights[index] = Self.weight(
+                    of: sample, error: levels.residual(sample), lossVariance: levels.lossVariance(sample))
             }
             if zip(before, levels.powers).allSatisfy({ abs($0 - $1) < Self.tolerance }) { break }
         }
         return levels
+    }
+
+    /// Fits the loss through a wall.
+    private func fitWalls(_ levels: inout Levels, _ samples: [Sample]) {
+        let prior = 1 / (Self.wallDeviation * Self.wallDeviation)
+        var moment = prior * model.wallLoss
+        var sum = prior
+        for (sample, weight) in zip(samples, levels.weights) {
+            // What remains without the walls.
+            let rest = levels.residual(sample) - levels.wallLoss * sample.walls
+            moment -= weight / Self.sharing * sample.walls * rest
+            sum += weight / Self.sharing * sample.walls * sample.walls
+        }
+        levels.wallLoss = max(0, moment / sum)
+        levels.wallPrecision = sum
+    }
+
+    /// Returns the loss through a wall with what it rests on; nil if nothing was received through walls.
+    private func wallLoss(_ levels: Levels, _ samples: [Sample]) -> RadioCalibration.WallLoss? {
+        let readings = samples.reduce(0) { $1.walls >= 0.5 ? $0 + $1.count : $0 }
+        guard readings > 0, levels.wallPrecision > 0 else { return nil }
+        return RadioCalibration.WallLoss(
+            value: levels.wallLoss, standardError: 1 / levels.wallPrecision.squareRoot(), readings: readings)
     }
 
     /// Fits the loss through a floor to the readings of beacons on other maps; nil without any.
@@ -272,7 +340,8 @@ struct CalibrationFit {
             loss = max(0, moment / sum)
             for (index, sample) in samples.enumerated() {
                 weights[index] = Self.weight(
-                    of: sample, error: levels.residual(sample) + Double(sample.floors) * loss)
+                    of: sample, error: levels.residual(sample) + Double(sample.floors) * loss,
+                    lossVariance: levels.lossVariance(sample))
             }
             if abs(loss - before) < Self.tolerance { break }
         }
@@ -320,9 +389,9 @@ struct CalibrationFit {
 
     /// Chooses the sensitivity and the width under which the received beacons are most probable among all beacons.
     private func sensitivity(
-        of pieces: [FingerprintCutter.Piece], powers: [Double], floorLoss: Double
+        of pieces: [FingerprintCutter.Piece], powers: [Double], floorLoss: Double, wallLoss: Double
     ) -> (level: Double, error: Double, width: Double, readings: Int, draws: Double) {
-        let heard = pieces.map { detections(in: $0, powers: powers, floorLoss: floorLoss) }
+        let heard = pieces.map { detections(in: $0, powers: powers, floorLoss: floorLoss, wallLoss: wallLoss) }
         var readings = 0
         for piece in pieces {
             for (identity, reading) in piece.readings where indexes[identity] != nil { readings += reading.count }
@@ -354,7 +423,9 @@ struct CalibrationFit {
         return (best.level, variance.squareRoot(), best.width, readings, Self.detectionWeight * draws)
     }
 
-    private func detections(in piece: FingerprintCutter.Piece, powers: [Double], floorLoss: Double) -> Detections {
+    private func detections(
+        in piece: FingerprintCutter.Piece, powers: [Double], floorLoss: Double, wallLoss: Double
+    ) -> Detections {
         var result = Detections(expected: [], draws: [])
         for (index, beacon) in venue.beacons.enumerated() {
             let floors = Double(floorDistance.floors(from: beacon.mapID, to: piece.mapID))
@@ -362,8 +433,10 @@ struct CalibrationFit {
                 result.draws.append((index, piece.draws(reading.count)))
             }
             let exponent = beacon.pathLossExponent ?? model.pathLossExponent
-            let loss = PieceLoss(of: piece, to: beacon.point, model: model).mean
-            result.expected.append(powers[index] + exponent * loss - floors * floorLoss)
+            let loss = PieceLoss(
+                of: piece, to: beacon.point, walls: beacon.mapID == piece.mapID ? walls[index] : nil, model: model)
+            result.expected.append(
+                powers[index] + exponent * loss.mean - floors * floorLoss - loss.walls * wallLoss)
         }
         return result
     }
@@ -382,22 +455,47 @@ extension FingerprintCutter.Piece {
     func draws(_ readings: Int) -> Double { min(Double(readings), max(1, min(duration, 4))) }
 }
 
+/// The number of walls between a beacon and the points of its map, as a table.
+struct WallCounts {
+    private let lattice: WallCrossings.Lattice
+    private let counts: [UInt8]
+
+    /// The distance in metres between the points of the table, and their maximum number.
+    private static let spacing = 0.5
+    private static let mostPoints = 40_000
+
+    init(from beacon: MapPoint, on map: VenueMap, _ walls: WallCrossings) {
+        lattice = WallCrossings.Lattice(over: map, spacing: Self.spacing, atMost: Self.mostPoints)
+        counts = walls.counts(from: beacon, to: lattice)
+    }
+
+    /// Returns the number of walls that attenuate the signal at a point.
+    func count(to point: MapPoint) -> Double { Double(min(counts[lattice.nearest(to: point)], SignalModel.mostWalls)) }
+}
+
 /// The mean and the variance of the path loss, for an exponent of 1, over the normal distribution of a piece's position.
 struct PieceLoss {
     /// The mean in dB, negative.
     let mean: Double
     /// The variance in dB².
     let variance: Double
+    /// The mean and the variance of the number of walls, and its covariance with the path loss.
+    let walls: Double
+    let wallVariance: Double
+    let covariance: Double
 
     /// The number of points of the distribution: a spiral with the golden angle, whose radii are quantiles.
     private static let points = 24
     private static let goldenAngle = 2.399_963_229_728_653
 
-    init(of piece: FingerprintCutter.Piece, to beacon: MapPoint, model: SignalModel) {
+    init(
+        of piece: FingerprintCutter.Piece, to beacon: MapPoint, walls counts: WallCounts? = nil, model: SignalModel
+    ) {
         func loss(_ planar: Double) -> Double {
             model.pathLoss(power: 0, exponent: 1, planar: planar, height: model.heightDifference)
         }
         var (sum, squares) = (0.0, 0.0)
+        var (walls, wallSquares, products) = (0.0, 0.0, 0.0)
         for point in 0..<Self.points {
             let share = (Double(point) + 0.5) / Double(Self.points)
             let radius = piece.deviation * (-2 * cmath_log(1 - share)).squareRoot()
@@ -407,8 +505,17 @@ struct PieceLoss {
             let value = loss(place.distance(to: beacon))
             sum += value
             squares += value * value
+            guard let counts else { continue }
+            let count = counts.count(to: place)
+            walls += count
+            wallSquares += count * count
+            products += count * value
         }
-        mean = sum / Double(Self.points)
-        variance = max(0, squares / Double(Self.points) - mean * mean)
+        let count = Double(Self.points)
+        mean = sum / count
+        variance = max(0, squares / count - mean * mean)
+        self.walls = walls / count
+        wallVariance = max(0, wallSquares / count - self.walls * self.walls)
+        covariance = products / count - mean * self.walls
     }
 }

@@ -6,6 +6,7 @@ extension SignalModel {
     enum Expert {
         static let pathLossExponent = 2.4
         static let floorLoss = 15.0
+        static let wallLoss = 0.0
         static let shadowing = 4.0
         static let shadowingLength = 8.0
         static let powerDeviation = 5.0
@@ -49,6 +50,10 @@ extension SignalModel {
         ).expert(.surveys),
         .number(
             "floorLoss", \.floorLoss, in: 0...100, unit: "dB", "The signal loss through one floor without a survey."
+        ).expert(.surveys),
+        .number(
+            "wallLoss", \.wallLoss, in: 0...40, unit: "dB",
+            "The signal loss through one wall of the plan without a survey."
         ).expert(.surveys),
         .number(
             "shadowing", \.shadowing, in: 0...50, unit: "dB",

@@ -14,6 +14,8 @@ public struct SignalModel: Hashable, Sendable {
     public var defaultPower = -62.0
     /// The signal loss through one floor in dB, without a survey.
     package var floorLoss = Expert.floorLoss
+    /// The signal loss through one wall of the plan in dB, on the beacon's own map, without a survey.
+    package var wallLoss = Expert.wallLoss
     /// The default height difference between device and beacon in metres.
     public var heightDifference = 0.5
 
@@ -102,6 +104,10 @@ public struct SignalModel: Hashable, Sendable {
     /// A limit above the number of readings that any beacon sends within the window.
     static let unlimited = 1_000_000
 
+    /// The maximum number of walls that attenuate a signal: through more walls, it arrives by corridors, doors and
+    /// reflections.
+    static let mostWalls: UInt8 = 8
+
     /// The factor on `fastFading` with a survey.
     static let surveyedFading = 1.4
 
@@ -118,6 +124,8 @@ public struct SignalModel: Hashable, Sendable {
             model.detectionWeight = unsurveyedDetectionWeight
             return model
         }
+        // The survey's readings contain the walls.
+        model.wallLoss = 0
         model.fastFading = Self.surveyedFading * fastFading
         model.floorLoss = fit.floorLoss ?? floorLoss
         model.rateLength = fit.rateLength ?? rateLength
@@ -226,6 +234,7 @@ extension SignalModel {
                 model.pathLossExponent = usualExponent(with: radioMap)
             }
         }
+        if venue.maps.allSatisfy(\.walls.isEmpty) { model.wallLoss = standard.wallLoss }
         if venue.paths == nil { model.pathShare = 0 }
         if model.pathShare == 0 { model.pathWidth = standard.pathWidth }
         return model

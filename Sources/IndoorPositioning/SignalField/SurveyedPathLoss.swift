@@ -58,6 +58,8 @@ final class PathLossTables: Sendable {
         /// Whether the survey left the map out although it has beacons.
         let isUnsurveyed: Bool
         let survey: Once<MapSurvey>
+        /// The walls of the plan; nil if they are not part of the model.
+        let walls: WallCrossings?
     }
 
     private let radioMap: RadioMap?
@@ -95,7 +97,8 @@ final class PathLossTables: Sendable {
             let grid = MapGrid(of: map, in: venue, cellScale: cellScale)
             return Floor(
                 map: map, grid: grid, isUnsurveyed: unsurveyed.contains(map.id),
-                survey: Once { MapSurvey(of: map.id, grid: grid, in: radioMap, beacons: count, model: model) })
+                survey: Once { MapSurvey(of: map.id, grid: grid, in: radioMap, beacons: count, model: model) },
+                walls: model.wallLoss > 0 && !map.walls.isEmpty ? WallCrossings(of: map) : nil)
         }
         floorsByMap = Dictionary(
             venue.maps.indices.map { (venue.maps[$0].id, $0) }, uniquingKeysWith: { first, _ in first })
@@ -126,7 +129,7 @@ final class PathLossTables: Sendable {
     /// Adds the detections per second of a beacon to the sums over a floor's grid, without storing its table.
     func addRates(of index: Int, floor: Int, to total: inout [Float], unheard: Float) {
         let floor = floors[floor]
-        guard isExpected, !isSurveyed else {
+        guard isExpected, !isSurveyed, walls(of: index, floor) == nil else {
             make(index, floor)?.addRates(to: &total, floor.grid, unheard: unheard)
             return
         }
@@ -165,6 +168,7 @@ final class PathLossTables: Sendable {
             extent.columns, extent.rows, from: transmitters[index].point, stride: extent.columns.count)
         var loss = loss(of: index, on: floor.map)
         cmath_levels(&rectangle, &loss, &table.mean)
+        addWalls(&table, index, floor)
         addShadowing(&table, grid, readings)
         if isSurveyed {
             table.logRate = rates(table, floor, readings).map { cmath_logf($0) }
@@ -175,6 +179,25 @@ final class PathLossTables: Sendable {
             cmath_log_rates(table.mean, count, &sensitivity, unheard, &table.logRate)
         }
         return table
+    }
+
+    /// Returns the walls that attenuate a beacon on a floor; nil if there are none.
+    private func walls(of index: Int, _ floor: Floor) -> WallCrossings? {
+        transmitters[index].mapID == floor.map.id ? floor.walls : nil
+    }
+
+    /// Subtracts the loss of the walls between a beacon and each cell of its table.
+    private func addWalls(_ table: inout SignalField.Table, _ index: Int, _ floor: Floor) {
+        guard let walls = walls(of: index, floor) else { return }
+        let grid = floor.grid
+        guard let column = table.columns.first, let row = table.rows.first else { return }
+        let lattice = WallCrossings.Lattice(
+            origin: grid.center(of: row * grid.columns + column), spacing: grid.cellSize, columns: table.columns.count,
+            rows: table.rows.count)
+        let loss = Float(model.wallLoss)
+        for (cell, count) in walls.counts(from: transmitters[index].point, to: lattice).enumerated() {
+            table.mean[cell] -= loss * Float(min(count, SignalModel.mostWalls))
+        }
     }
 
     /// The detection probability of a typical receiver as a function of the RSSI in dBm.

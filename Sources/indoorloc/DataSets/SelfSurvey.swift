@@ -121,6 +121,12 @@ extension RadioCalibration {
                     + "\(number(model.floorLoss))), from \(floorLoss.readings.counting("reading")) of beacons on other floors"
             )
         }
+        if let wallLoss {
+            lines.append(
+                "loss through a wall \(number(wallLoss.value)) ± \(number(wallLoss.standardError)) dB (before "
+                    + "\(number(model.wallLoss))), from \(wallLoss.readings.counting("reading")) through walls of the plan"
+            )
+        }
         for (power, beacon, isUsed) in described(in: venue) {
             let before = beacon.measuredPower ?? model.defaultPower
             lines.append(
@@ -161,6 +167,14 @@ extension RadioCalibration {
             loss.add("before", model.floorLoss, decimals: 1)
             loss.add("readings", floorLoss.readings)
             json.add("floorLoss", loss)
+        }
+        if let wallLoss {
+            var loss = JSONText()
+            loss.add("value", wallLoss.value, decimals: 2)
+            loss.add("standardError", wallLoss.standardError, decimals: 2)
+            loss.add("before", model.wallLoss, decimals: 1)
+            loss.add("readings", wallLoss.readings)
+            json.add("wallLoss", loss)
         }
         json.add(
             "beacons",

@@ -1,0 +1,167 @@
+import Foundation
+import IndoorLocalization
+import IndoorLocalizationTesting
+import XCTest
+@testable import IndoorPositioning
+@testable import VenueModel
+
+final class WallCountTests: XCTestCase {
+    /// Rooms with joints, a polyline, walls in all directions, and walls of no length.
+    private let walls: [[MapPoint]] = [
+        [(2, 2), (8, 2), (8, 6), (2, 6), (2, 2)], [(8, 4), (14, 4)], [(3, 8), (6, 11), (9, 8), (12, 11)],
+        [(10, 0), (10, 3.5)], [(5, 4), (5, 4)], [(0, 7), (15, 7.001)],
+    ].map { $0.map { MapPoint(x: $0.0, y: $0.1) } }
+
+    func testTheCountsOfALatticeAreThoseOfItsPoints() {
+        let map = VenueMap(id: 1, name: "rooms", level: 0, width: 15, height: 12, walls: walls)
+        let crossings = WallCrossings(of: map)
+        var generator = SeededGenerator(seed: 1)
+        // On walls, on joints, in rooms, at the edge, and outside of the plan.
+        var points = [(8, 2), (5, 2), (8, 4), (3, 3), (0, 0), (15, 7), (-4, 20), (2.5, 6), (6, 7), (12, 7.0008)]
+            .map { MapPoint(x: $0.0, y: $0.1) }
+        points += (0..<40).map { _ in MapPoint(x: 15 * generator.uniform(), y: 12 * generator.uniform()) }
+        let lattices = [
+            WallCrossings.Lattice(origin: MapPoint(x: 0.25, y: 0.25), spacing: 0.5, columns: 30, rows: 24),
+            // Its points are on the walls and their joints.
+            WallCrossings.Lattice(origin: MapPoint(x: 0, y: 0), spacing: 1, columns: 16, rows: 13),
+            WallCrossings.Lattice(origin: MapPoint(x: -7, y: -3), spacing: 2.3, columns: 12, rows: 9),
+        ]
+        var most = 0
+        for point in points {
+            for lattice in lattices {
+                let counts = crossings.counts(from: point, to: lattice)
+                for (place, count) in counts.enumerated() {
+                    let (row, column) = place.quotientAndRemainder(dividingBy: lattice.columns)
+                    let expected = crossings.count(from: point, to: lattice.point(column, row))
+                    most = max(most, expected)
+                    guard Int(count) != expected else { continue }
+                    return XCTFail("\(count) walls, not \(expected), from \(point) to \(lattice.point(column, row))")
+                }
+            }
+        }
+        XCTAssertGreaterThan(most, 5)
+    }
+
+    func testTheNearestPointOfALatticeIsFound() {
+        let map = VenueMap(id: 1, name: "hall", level: 0, width: 10, height: 4, walls: [])
+        let lattice = WallCrossings.Lattice(over: map, spacing: 0.5, atMost: 1000)
+        XCTAssertEqual([lattice.columns, lattice.rows], [20, 8])
+        XCTAssertEqual(lattice.nearest(to: MapPoint(x: 0.7, y: 0.3)), 1)
+        XCTAssertEqual(lattice.nearest(to: MapPoint(x: 9.9, y: 3.9)), 159)
+        XCTAssertEqual(lattice.nearest(to: MapPoint(x: -3, y: 1e12)), 140)
+        // 400 points of 40 m².
+        let large = WallCrossings.Lattice(over: map, spacing: 0.1, atMost: 400)
+        XCTAssertLessThanOrEqual(large.columns * large.rows, 440)
+        XCTAssertEqual(large.spacing, 0.316, accuracy: 0.001)
+    }
+}
+
+final class WallLossTests: XCTestCase {
+    private static let wall = [MapPoint(x: 10, y: 0), MapPoint(x: 10, y: 12)]
+    private static let second = [MapPoint(x: 14, y: 6), MapPoint(x: 14, y: 12)]
+
+    private static func identity(_ index: Int) -> BeaconIdentity {
+        BeaconIdentity(uuid: BeaconUUID(high: 0xA, low: 0xB), major: 1, minor: UInt16(index))
+    }
+
+    /// Two rooms side by side, and a third behind the second half of the right one.
+    private static func venue(walls: [[MapPoint]] = [wall, second]) -> Venue {
+        let points = [(2.0, 2.0), (2, 10), (8, 6), (12, 2), (12, 10), (18, 2), (18, 10)]
+        return Venue(
+            id: 1, name: "rooms",
+            maps: [
+                VenueMap(id: 1, name: "ground", level: 0, width: 20, height: 12, walls: walls),
+                VenueMap(id: 2, name: "upper", level: 1, width: 20, height: 12, walls: walls),
+            ],
+            beacons: points.enumerated().map { index, point in
+                VenueBeacon(
+                    identity: identity(index), mapID: 1, point: MapPoint(x: point.0, y: point.1), measuredPower: -60)
+            })
+    }
+
+    func testEachWallOfTheOwnMapWeakensTheExpectedLevel() throws {
+        var model = SignalModel()
+        let open = SignalField(venue: Self.venue(), model: model)
+        model.wallLoss = 5
+        let walled = SignalField(venue: Self.venue(), model: model)
+        for (point, walls) in [((5.0, 2.0), 0.0), ((12, 2), 1), ((18, 3), 1), ((18, 10), 2)] {
+            let place = MapPoint(x: point.0, y: point.1)
+            let before = try XCTUnwrap(open.expectation(of: 1, at: place, on: 1)).rssi
+            let after = try XCTUnwrap(walled.expectation(of: 1, at: place, on: 1)).rssi
+            XCTAssertEqual(before - after, 5 * walls, accuracy: 1e-4, "\(point)")
+            // A signal to another floor doesn't pass the walls of its own.
+            XCTAssertEqual(
+                open.expectation(of: 1, at: place, on: 2)?.rssi, walled.expectation(of: 1, at: place, on: 2)?.rssi)
+        }
+        // A beacon is received less often behind walls: fewer detections of all beacons together.
+        let cell = try XCTUnwrap(open.maps[0].grid.cell(at: MapPoint(x: 18, y: 10)))
+        XCTAssertLessThan(walled.maps[0].logRate[cell], open.maps[0].logRate[cell] - 0.05)
+    }
+
+    func testTheWallsOfASurveyedVenueAreInItsSurvey() {
+        var model = SignalModel()
+        model.wallLoss = 5
+        let place = RadioMap.Fingerprint(
+            mapID: 1, point: MapPoint(x: 18, y: 10), duration: 2,
+            readings: [RadioMap.Reading(beacon: 0, rssi: -80, count: 2)])
+        var venue = Self.venue()
+        venue.radioMap = RadioMap(
+            beacons: [RadioMap.Beacon(identity: Self.identity(0), mapID: 1, point: MapPoint(x: 2, y: 2), power: -60)],
+            fingerprints: [place], pathLossExponent: 2.4, readingDeviation: 3)
+        let field = SignalField(venue: venue, model: model)
+        let open = SignalField(venue: venue, model: SignalModel())
+        for point in [MapPoint(x: 18, y: 10), MapPoint(x: 12, y: 2)] {
+            XCTAssertEqual(
+                field.expectation(of: 0, at: point, on: 1)?.rssi, open.expectation(of: 0, at: point, on: 1)?.rssi)
+        }
+        XCTAssertEqual(model.inEffect(in: venue), SignalModel().inEffect(in: venue))
+        XCTAssertEqual(model.inEffect(in: Self.venue(walls: [])), SignalModel().inEffect(in: Self.venue(walls: [])))
+        XCTAssertNotEqual(model.inEffect(in: Self.venue()), SignalModel().inEffect(in: Self.venue()))
+    }
+
+    /// Pieces of recordings at random places, where all beacons are received.
+    private func pieces(wallLoss: Double, in venue: Venue) -> [[FingerprintCutter.Piece]] {
+        var generator = SeededGenerator(seed: 2)
+        let crossings = WallCrossings(of: venue.maps[0])
+        return (0..<8).map { _ in
+            (0..<40).map { _ in
+                let point = MapPoint(x: 20 * generator.uniform(), y: 12 * generator.uniform())
+                var readings: [BeaconIdentity: (sum: Double, count: Int)] = [:]
+                for beacon in venue.beacons {
+                    let planar = beacon.point.distance(to: point)
+                    let level =
+                        -60 - 5 * SignalModel().pathLossExponent * log10(planar * planar + 0.25)
+                        - wallLoss * Double(crossings.count(from: beacon.point, to: point)) + 3 * generator.normal()
+                    readings[beacon.identity] = (2 * level, 2)
+                }
+                return FingerprintCutter.Piece(
+                    mapID: 1, point: point, duration: 2, readings: readings, deviation: 0.3)
+            }
+        }
+    }
+
+    func testTheLossThroughAWallIsLearned() throws {
+        let venue = Self.venue()
+        for loss in [0.0, 2, 6] {
+            let calibration = try XCTUnwrap(
+                CalibrationFit(venue: venue, model: SignalModel()).calibration(
+                    of: pieces(wallLoss: loss, in: venue)))
+            let wallLoss = try XCTUnwrap(calibration.wallLoss)
+            XCTAssertEqual(wallLoss.value, loss, accuracy: 0.5)
+            XCTAssertLessThan(wallLoss.standardError, 0.7)
+            XCTAssertGreaterThan(wallLoss.readings, 500)
+            // The walls don't count as weak beacons: the powers stay those of the packet.
+            for power in calibration.powers { XCTAssertEqual(power.value, -60, accuracy: 1) }
+            XCTAssertEqual(calibration.applied(to: PositioningSettings()).signal.wallLoss, wallLoss.value)
+            XCTAssertEqual(calibration.settings.map(\.key).last, "positioning.signal.wallLoss")
+        }
+    }
+
+    func testWithoutWallsTheirLossIsNotLearned() throws {
+        let venue = Self.venue(walls: [])
+        let calibration = try XCTUnwrap(
+            CalibrationFit(venue: venue, model: SignalModel()).calibration(of: pieces(wallLoss: 0, in: venue)))
+        XCTAssertNil(calibration.wallLoss)
+        XCTAssertFalse(calibration.settings.map(\.key).contains("positioning.signal.wallLoss"))
+    }
+}
