@@ -20,7 +20,7 @@ STAGES = [
     [["release"]],
 ]
 # The other checks. Each of them names its inputs.
-LONG = ["examples", "guest", "fuzz", "golden", "accuracy", "thread", "address", "package", "debian13", "debian-swift", "site", "soak", "loaded"]
+LONG = ["examples", "guest", "fuzz", "golden", "accuracy", "learning", "thread", "address", "package", "debian13", "debian-swift", "site", "soak", "loaded"]
 # A check that takes longer has failed; and all of a run without names have to end before the 90 minutes after which
 # continuous integration ends a job.
 LIMIT, LIMIT_OF_ALL = 2460, 5100

@@ -108,6 +108,11 @@ package struct RadioCalibration: Hashable, Sendable {
 /// exponent. Path loss is averaged over the normal distribution of the position, and its variance reduces the weight of
 /// the reading. A robust fit with Student's t distribution: K. L. Lange, R. J. A. Little, J. M. G. Taylor, *Robust
 /// Statistical Modeling Using the t Distribution*, Journal of the American Statistical Association 84, 1989.
+///
+/// A receiver misses weak signals, so that the received ones are stronger than the expected level on average, and the more, the
+/// weaker that level is: the losses of walls and floors would appear too small. The expected error of a received level is
+/// therefore subtracted. Source: T. Amemiya, *Regression Analysis when the Dependent Variable Is Truncated Normal*,
+/// Econometrica 41(6), 1973.
 struct CalibrationFit {
     private let venue: Venue
     private let model: SignalModel
@@ -139,17 +144,20 @@ struct CalibrationFit {
         let all = samples(of: recordings)
         let samples = all.filter { $0.floors == 0 }
         guard samples.count >= Self.fewestSamples else { return nil }
-        let levels = levels(of: samples, recordings: recordings.count)
-        let powers = described(levels, samples)
-        let floorLoss = floorLoss(of: all.filter { $0.floors > 0 }, levels)
-        var known = venue.beacons.map { $0.measuredPower ?? model.defaultPower }
-        for power in powers {
-            if let index = indexes[power.beacon] { known[index] = power.value }
-        }
+        let others = all.filter { $0.floors > 0 }
         let pieces = recordings.joined().filter { piece in piece.readings.keys.contains { indexes[$0] != nil } }
-        let range = sensitivity(
-            of: Array(pieces).thinned(to: Self.mostPieces), powers: known,
-            floorLoss: floorLoss?.value ?? model.floorLoss, wallLoss: levels.wallLoss)
+        var levels = levels(of: samples, recordings: recordings.count, received: nil)
+        var floorLoss = floorLoss(of: others, levels)
+        // The sensitivity depends on the levels, and the levels of received signals on the sensitivity.
+        for _ in 0..<Self.rounds {
+            let some = sensitivity(of: Array(pieces).thinned(to: Self.fewerPieces), levels, samples, floorLoss)
+            levels = self.levels(
+                of: samples, recordings: recordings.count,
+                received: Reception(level: some.level, width: some.width, deviation: Self.shadowing.squareRoot()))
+            floorLoss = self.floorLoss(of: others, levels)
+        }
+        let range = sensitivity(of: Array(pieces).thinned(to: Self.mostPieces), levels, samples, floorLoss)
+        let powers = described(levels, samples)
         return RadioCalibration(
             powers: powers, floorLoss: floorLoss, wallLoss: wallLoss(levels, samples), sensitivity: range.level,
             sensitivityError: range.error,
@@ -160,8 +168,11 @@ struct CalibrationFit {
 
     /// Minimum number of samples for a fit.
     private static let fewestSamples = 10
-    /// Maximum number of pieces that determine the sensitivity, which bounds the time.
+    /// Maximum number of pieces that determine the sensitivity, which bounds the time, and of those for a first value.
     private static let mostPieces = 4000
+    private static let fewerPieces = 1000
+    /// The number of times that the levels are fitted with the sensitivity.
+    private static let rounds = 2
 
     // MARK: - Powers
 
@@ -172,6 +183,8 @@ struct CalibrationFit {
         /// The number of floors between the piece and the beacon.
         var floors: Int
         var count: Int
+        /// The mean RSSI in dBm.
+        var level: Double
         /// The mean RSSI minus what the presumed power and the path loss predict, in dB.
         var excess: Double
         /// The mean number of walls between the piece and the beacon.
@@ -218,12 +231,12 @@ struct CalibrationFit {
                         of: piece, to: beacon.point, walls: beacon.mapID == piece.mapID ? walls[index] : nil,
                         model: model)
                     let power = beacon.measuredPower ?? model.defaultPower
+                    let level = reading.sum / Double(reading.count)
                     samples.append(
                         Sample(
                             recording: recording, beacon: index,
                             floors: min(floorDistance.floors(from: beacon.mapID, to: piece.mapID), Self.mostFloors),
-                            count: reading.count,
-                            excess: reading.sum / Double(reading.count) - power - exponent * loss.mean,
+                            count: reading.count, level: level, excess: level - power - exponent * loss.mean,
                             walls: loss.walls, pathVariance: exponent * exponent * loss.variance,
                             wallVariance: loss.wallVariance, covariance: exponent * loss.covariance,
                             precision: 1
@@ -246,9 +259,17 @@ struct CalibrationFit {
         /// The weight of each sample in the robust fit.
         var weights: [Double]
 
-        /// Returns what the effects leave of a sample's excess.
-        func residual(_ sample: Sample) -> Double {
-            sample.excess - mean - powers[sample.beacon] - offsets[sample.recording] + wallLoss * sample.walls
+        /// The levels that are received; nil if all are.
+        var received: Reception?
+
+        /// Returns what the effects leave of a sample's excess, minus the error that is expected of a received level.
+        ///
+        /// - Parameter floorLoss: the loss through a floor in dB.
+        func residual(_ sample: Sample, floorLoss: Double = 0) -> Double {
+            let rest =
+                sample.excess - mean - powers[sample.beacon] - offsets[sample.recording] + wallLoss * sample.walls
+                + Double(sample.floors) * floorLoss
+            return rest - (received?.expectedError(at: sample.level - rest) ?? 0)
         }
 
         /// Returns the variance in dB² of a sample's residual by the uncertainty of its place.
@@ -266,11 +287,11 @@ struct CalibrationFit {
     }
 
     /// Fits mean, powers and offsets in turn.
-    private func levels(of samples: [Sample], recordings: Int) -> Levels {
+    private func levels(of samples: [Sample], recordings: Int, received: Reception?) -> Levels {
         var levels = Levels(
             powers: [Double](repeating: 0, count: venue.beacons.count),
             offsets: [Double](repeating: 0, count: recordings), wallLoss: model.wallLoss,
-            weights: samples.map(\.precision))
+            weights: samples.map(\.precision), received: received)
         let powerPrior = Self.sharing / (Self.powerDeviation * Self.powerDeviation)
         let offsetPrior = 1 / (Self.offsetDeviation * Self.offsetDeviation)
         /// Returns the weighted mean of what remains for each index, with a prior at 0.
@@ -334,13 +355,15 @@ struct CalibrationFit {
             var moment = prior * model.floorLoss
             for (sample, weight) in zip(samples, weights) {
                 let floors = Double(sample.floors)
-                moment -= weight / Self.sharing * floors * levels.residual(sample)
+                // What remains without the floors.
+                let rest = levels.residual(sample, floorLoss: before) - floors * before
+                moment -= weight / Self.sharing * floors * rest
                 sum += weight / Self.sharing * floors * floors
             }
             loss = max(0, moment / sum)
             for (index, sample) in samples.enumerated() {
                 weights[index] = Self.weight(
-                    of: sample, error: levels.residual(sample) + Double(sample.floors) * loss,
+                    of: sample, error: levels.residual(sample, floorLoss: loss),
                     lossVariance: levels.lossVariance(sample))
             }
             if abs(loss - before) < Self.tolerance { break }
@@ -389,9 +412,17 @@ struct CalibrationFit {
 
     /// Chooses the sensitivity and the width under which the received beacons are most probable among all beacons.
     private func sensitivity(
-        of pieces: [FingerprintCutter.Piece], powers: [Double], floorLoss: Double, wallLoss: Double
+        of pieces: [FingerprintCutter.Piece], _ levels: Levels, _ samples: [Sample],
+        _ floorLoss: RadioCalibration.FloorLoss?
     ) -> (level: Double, error: Double, width: Double, readings: Int, draws: Double) {
-        let heard = pieces.map { detections(in: $0, powers: powers, floorLoss: floorLoss, wallLoss: wallLoss) }
+        var powers = venue.beacons.map { $0.measuredPower ?? model.defaultPower }
+        for power in described(levels, samples) {
+            if let index = indexes[power.beacon] { powers[index] = power.value }
+        }
+        let floorLoss = floorLoss?.value ?? model.floorLoss
+        let heard = pieces.map {
+            detections(in: $0, powers: powers, floorLoss: floorLoss, wallLoss: levels.wallLoss)
+        }
         var readings = 0
         for piece in pieces {
             for (identity, reading) in piece.readings where indexes[identity] != nil { readings += reading.count }
@@ -453,6 +484,35 @@ extension FingerprintCutter.Piece {
     /// Returns how many of a beacon's readings count as independent detections: one for each second of the piece, at
     /// least one and at most four.
     func draws(_ readings: Int) -> Double { min(Double(readings), max(1, min(duration, 4))) }
+}
+
+/// The probability that a signal is received, by the expected level.
+struct Reception: Hashable {
+    /// The level in dBm that is received with a probability of one half.
+    let level: Double
+    /// The width in dB of the transition, as the scale of a logistic function.
+    private let width: Double
+    /// The variance in dB² of levels around the expected one.
+    private let variance: Double
+
+    /// The ratio of the deviation of a normal distribution to the scale of the most similar logistic one.
+    private static let normalRatio = 1.7
+
+    /// Creates the probability for a receiver with a sensitivity in dBm and its width in dB.
+    ///
+    /// - Parameter deviation: the standard deviation in dB of levels around the expected one.
+    init(level: Double, width: Double, deviation: Double) {
+        self.level = level
+        let spread = deviation / Self.normalRatio
+        self.width = (width * width + spread * spread).squareRoot()
+        variance = deviation * deviation
+    }
+
+    /// Returns how much received levels exceed the expected one on average, in dB: the variance times the slope of the
+    /// probability's logarithm.
+    func expectedError(at expected: Double) -> Double {
+        variance / width / (1 + cmath_exp(min(100, (expected - level) / width)))
+    }
 }
 
 /// The number of walls between a beacon and the points of its map, as a table.

@@ -119,8 +119,12 @@ final class WallLossTests: XCTestCase {
         XCTAssertNotEqual(model.inEffect(in: Self.venue()), SignalModel().inEffect(in: Self.venue()))
     }
 
-    /// Pieces of recordings at random places, where all beacons are received.
-    private func pieces(wallLoss: Double, in venue: Venue) -> [[FingerprintCutter.Piece]] {
+    /// Pieces of recordings at random places.
+    ///
+    /// - Parameter sensitivity: the level of which half is received; nil if all signals are.
+    private func pieces(
+        wallLoss: Double, sensitivity: Double? = nil, in venue: Venue
+    ) -> [[FingerprintCutter.Piece]] {
         var generator = SeededGenerator(seed: 2)
         let crossings = WallCrossings(of: venue.maps[0])
         return (0..<8).map { _ in
@@ -131,8 +135,9 @@ final class WallLossTests: XCTestCase {
                     let planar = beacon.point.distance(to: point)
                     let level =
                         -60 - 5 * SignalModel().pathLossExponent * log10(planar * planar + 0.25)
-                        - wallLoss * Double(crossings.count(from: beacon.point, to: point)) + 3 * generator.normal()
-                    readings[beacon.identity] = (2 * level, 2)
+                        - wallLoss * Double(crossings.count(from: beacon.point, to: point)) + 4 * generator.normal()
+                    let chance = sensitivity.map { 1 / (1 + exp(($0 - level) / 2)) } ?? 1
+                    if generator.uniform() < chance { readings[beacon.identity] = (2 * level, 2) }
                 }
                 return FingerprintCutter.Piece(
                     mapID: 1, point: point, duration: 2, readings: readings, deviation: 0.3)
@@ -154,6 +159,35 @@ final class WallLossTests: XCTestCase {
             for power in calibration.powers { XCTAssertEqual(power.value, -60, accuracy: 1) }
             XCTAssertEqual(calibration.applied(to: PositioningSettings()).signal.wallLoss, wallLoss.value)
             XCTAssertEqual(calibration.settings.map(\.key).last, "positioning.signal.wallLoss")
+        }
+    }
+
+    /// Most signals through two walls are too weak, and those that are received are the strongest of them.
+    func testTheLossIsLearnedThoughWeakSignalsAreMissing() throws {
+        let venue = Self.venue()
+        let recordings = pieces(wallLoss: 6, sensitivity: -88, in: venue)
+        let heard = recordings.joined().reduce(0) { $0 + $1.readings.count }
+        XCTAssertLessThan(heard, 8 * 40 * 7 * 3 / 4)
+        let calibration = try XCTUnwrap(
+            CalibrationFit(venue: venue, model: SignalModel()).calibration(of: recordings))
+        XCTAssertEqual(try XCTUnwrap(calibration.wallLoss).value, 6, accuracy: 1)
+        XCTAssertEqual(calibration.sensitivity, -88, accuracy: 2.5)
+        for power in calibration.powers { XCTAssertEqual(power.value, -60, accuracy: 1.2) }
+    }
+
+    /// The mean error of normal levels that are received with a logistic probability, by integration.
+    func testReceivedLevelsExceedTheExpectedOneByTheExpectedError() {
+        let (deviation, width) = (5.0, 2.0)
+        let reception = Reception(level: -85, width: width, deviation: deviation)
+        for expected in [-60.0, -75, -80, -85, -90] {
+            var (sum, weights) = (0.0, 0.0)
+            for error in stride(from: -40.0, through: 40, by: 0.05) {
+                let weight =
+                    exp(-error * error / (2 * deviation * deviation)) / (1 + exp((-85 - expected - error) / width))
+                sum += weight * error
+                weights += weight
+            }
+            XCTAssertEqual(reception.expectedError(at: expected), sum / weights, accuracy: 0.25, "\(expected)")
         }
     }
 
