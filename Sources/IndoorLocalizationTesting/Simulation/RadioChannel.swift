@@ -187,9 +187,9 @@ struct LatticeNoise: Hashable, Sendable {
         let (column, row) = (x.rounded(.down), y.rounded(.down))
         let (right, down) = (x - column, y - row)
         var (sum, squares) = (0.0, 0.0)
-        for (stepX, shareX) in [(0, 1 - right), (1, right)] {
-            for (stepY, shareY) in [(0, 1 - down), (1, down)] {
-                let weight = shareX * shareY
+        for stepX in 0..<2 {
+            for stepY in 0..<2 {
+                let weight = (stepX == 0 ? 1 - right : right) * (stepY == 0 ? 1 - down : down)
                 sum += weight * corner(Int(column) + stepX, Int(row) + stepY)
                 squares += weight * weight
             }

@@ -20,7 +20,9 @@ package struct BeaconHistory: Hashable, Sendable {
         /// Creates a key.
         package init(day: Int, place: BeaconLevels.Place) { (self.day, self.place) = (day, place) }
 
-        package static func < (one: Key, other: Key) -> Bool { (one.day, one.place) < (other.day, other.place) }
+        package static func < (one: Key, other: Key) -> Bool {
+            one.day != other.day ? one.day < other.day : one.place < other.place
+        }
     }
 
     /// The maximum number of days: a beacon that fades by 1 dB a month must become visible.
@@ -97,11 +99,12 @@ package struct BeaconHistory: Hashable, Sendable {
 
     /// Returns the trend of each beacon, in the order of their identities.
     package func trends() -> [BeaconTrend] {
-        let detections = BeaconDetections(self)
+        let all = beacons.map { (beacon: $0, cells: cells(of: $0)) }
+        let detections = BeaconDetections(all)
         let threshold = ChangeThreshold(beacons: records.count, days: days.count)
-        return beacons.map { beacon in
+        return all.map { beacon, cells in
             BeaconTrend(
-                beacon: beacon, cells: cells(of: beacon), detections: detections.days(of: beacon), threshold: threshold)
+                beacon: beacon, cells: cells, detections: detections.days(of: beacon), threshold: threshold)
         }
     }
 }
@@ -129,9 +132,9 @@ struct BeaconDetections {
     private static let priorLooks = 1.0
     private static let scales = 0.2...1.5
 
-    init(_ history: BeaconHistory) {
+    /// - Parameter cells: the cells of each beacon, ordered by day and place.
+    init(_ cells: [(beacon: BeaconIdentity, cells: [(key: BeaconHistory.Key, cell: BeaconLevels.Cell)])]) {
         var all = (looks: 0.0, heard: 0.0)
-        let cells = history.beacons.map { ($0, history.cells(of: $0)) }
         for (_, cells) in cells {
             for (_, cell) in cells { all = (all.looks + cell.looks, all.heard + cell.heard) }
         }

@@ -149,8 +149,8 @@ extension BeaconTrend {
         beacon: BeaconIdentity, cells: [(key: BeaconHistory.Key, cell: BeaconLevels.Cell)],
         detections: [BeaconDetections.Day], threshold: ChangeThreshold
     ) {
-        let fit = DailyLevels(cells)
-        let days = fit.days.filter { $0.standardError <= Self.largestError }
+        let known = PlacedLevels(cells)
+        let days = DailyLevels(known).days.filter { $0.standardError <= Self.largestError }
         self.init(
             beacon: beacon, days: days, change: .unknown, area: nil,
             looks: detections.reduce(0) { $0 + $1.looks }, heard: detections.reduce(0) { $0 + $1.heard })
@@ -158,9 +158,9 @@ extension BeaconTrend {
         let found = Self.levelChange(days, threshold)
         if let found { change = found.change }
         if case .step(let day, let difference, let error, _)? = found?.change {
-            let places = PlaceChanges(cells, from: day, scale: found?.scale)
+            let places = PlaceChanges(known, from: day, scale: found?.scale)
             set(places, difference: difference, error: error)
-        } else if days.count >= Self.fewestDays, let places = PlaceChanges.mostProbable(cells, days, threshold),
+        } else if days.count >= Self.fewestDays, let places = PlaceChanges.mostProbable(known, days, threshold),
             found == nil || places.cause == .moved
         {
             if places.cause == .power {
@@ -261,6 +261,38 @@ extension BeaconTrend {
     }
 }
 
+/// The cells with a level of one beacon, in the order of the cells.
+///
+/// The numbers of a kind follow each other, and loops go over indexes: the tests run without optimization, where a loop over a
+/// sequence of tuples takes many times as long.
+struct PlacedLevels {
+    /// The places in ascending order.
+    let places: [BeaconLevels.Place]
+    /// The day of each cell, and the index of its place.
+    private(set) var days: [Int] = []
+    private(set) var placeOf: [Int] = []
+    /// The level of each cell in dB, its weight in 1/dB², and the number of its independent readings.
+    private(set) var levels: [Double] = []
+    private(set) var weights: [Double] = []
+    private(set) var readings: [Double] = []
+
+    init(_ cells: [(key: BeaconHistory.Key, cell: BeaconLevels.Cell)]) {
+        var known: Set<BeaconLevels.Place> = []
+        for index in cells.indices where cells[index].cell.readings > 0 { known.insert(cells[index].key.place) }
+        places = known.sorted()
+        let indexes = Dictionary(uniqueKeysWithValues: zip(places, places.indices))
+        for index in cells.indices {
+            let (key, cell) = cells[index]
+            guard let level = cell.level, let place = indexes[key.place] else { continue }
+            days.append(key.day)
+            placeOf.append(place)
+            levels.append(level)
+            weights.append(1 / DailyLevels.variance(of: cell.readings))
+            readings.append(cell.readings)
+        }
+    }
+}
+
 /// The level of a beacon on each day, as at the same places.
 ///
 /// A mean over all readings of a day would change with the places that people visit: furniture and walls make the field
@@ -279,49 +311,44 @@ struct DailyLevels {
     private static let freedom = 5.0
     private static let iterations = 40
 
-    init(_ cells: [(key: BeaconHistory.Key, cell: BeaconLevels.Cell)]) {
-        let known = cells.filter { $0.cell.readings > 0 }
-        guard !known.isEmpty else { return }
-        let allDays = Array(Set(known.map(\.key.day))).sorted()
-        let allPlaces = Array(Set(known.map(\.key.place))).sorted()
+    init(_ known: PlacedLevels) {
+        guard !known.levels.isEmpty else { return }
+        let allDays = Array(Set(known.days)).sorted()
         let dayIndexes = Dictionary(uniqueKeysWithValues: zip(allDays, allDays.indices))
-        let placeIndexes = Dictionary(uniqueKeysWithValues: zip(allPlaces, allPlaces.indices))
-        let entries = known.compactMap { entry -> (day: Int, place: Int, level: Double, weight: Double)? in
-            guard let day = dayIndexes[entry.key.day], let place = placeIndexes[entry.key.place],
-                let level = entry.cell.level
-            else { return nil }
-            return (day, place, level, 1 / Self.variance(of: entry.cell.readings))
-        }
-        var weights = entries.map(\.weight)
-        var places = [Double](repeating: 0, count: allPlaces.count)
+        let dayOf = known.days.map { dayIndexes[$0] ?? 0 }
+        let (placeOf, levels) = (known.placeOf, known.levels)
+        var weights = known.weights
+        var places = [Double](repeating: 0, count: known.places.count)
         var effects = [Double](repeating: 0, count: allDays.count)
-        var dayWeights = effects
+        var (values, sums, dayWeights) = (effects, effects, effects)
         for _ in 0..<Self.iterations {
-            var sums = places.map { _ in (value: 0.0, weight: 1e-9) }
-            for (entry, weight) in zip(entries, weights) {
-                sums[entry.place].value += weight * (entry.level - effects[entry.day])
-                sums[entry.place].weight += weight
+            (values, sums) = (places.map { _ in 0 }, places.map { _ in 1e-9 })
+            for index in levels.indices {
+                values[placeOf[index]] += weights[index] * (levels[index] - effects[dayOf[index]])
+                sums[placeOf[index]] += weights[index]
             }
-            places = sums.map { $0.value / $0.weight }
-            sums = effects.map { _ in (value: 0.0, weight: 1 / Self.dayVariance) }
-            for (entry, weight) in zip(entries, weights) {
-                sums[entry.day].value += weight * (entry.level - places[entry.place])
-                sums[entry.day].weight += weight
+            for place in places.indices { places[place] = values[place] / sums[place] }
+            (values, sums) = (effects.map { _ in 0 }, effects.map { _ in 1 / Self.dayVariance })
+            for index in levels.indices {
+                values[dayOf[index]] += weights[index] * (levels[index] - places[placeOf[index]])
+                sums[dayOf[index]] += weights[index]
             }
-            effects = sums.map { $0.value / $0.weight }
-            dayWeights = sums.map(\.weight)
-            for (index, entry) in entries.enumerated() {
-                let error = entry.level - places[entry.place] - effects[entry.day]
-                weights[index] = entry.weight * (Self.freedom + 1) / (Self.freedom + entry.weight * error * error)
+            for day in effects.indices { effects[day] = values[day] / sums[day] }
+            dayWeights = sums
+            for index in levels.indices {
+                let (error, weight) = (
+                    levels[index] - places[placeOf[index]] - effects[dayOf[index]], known.weights[index]
+                )
+                weights[index] = weight * (Self.freedom + 1) / (Self.freedom + weight * error * error)
             }
         }
         var mean = (value: 0.0, weight: 0.0)
         var readings = [Double](repeating: 0, count: allDays.count)
-        for entry in entries {
-            mean.value += entry.weight * places[entry.place]
-            mean.weight += entry.weight
+        for index in levels.indices {
+            mean.value += known.weights[index] * places[placeOf[index]]
+            mean.weight += known.weights[index]
+            readings[dayOf[index]] += known.readings[index]
         }
-        for entry in known { if let day = dayIndexes[entry.key.day] { readings[day] += entry.cell.readings } }
         days = allDays.indices.map { index in
             BeaconTrend.Day(
                 day: allDays[index], level: effects[index] + mean.value / mean.weight,
@@ -349,7 +376,8 @@ struct LevelTest {
         var values: [Double]
     }
 
-    private let days: [BeaconTrend.Day]
+    private let days: [Int]
+    private let levels: [Double]
     private let weights: [Double]
 
     /// The number of days that the expected ratio of the variances, 1, counts as: with few days, the ratio isn't known.
@@ -359,16 +387,18 @@ struct LevelTest {
     private static let correlations = 0.0...0.7
 
     init(_ days: [BeaconTrend.Day]) {
-        self.days = days
+        self.days = days.map(\.day)
+        levels = days.map(\.level)
         weights = days.map { 1 / ($0.standardError * $0.standardError) }
     }
 
     func fit(_ function: (Int) -> Double) -> Fit {
-        let values = days.map { function($0.day) }
+        var values = levels
+        for index in days.indices { values[index] = function(days[index]) }
         var (all, level, value) = (0.0, 0.0, 0.0)
         for index in days.indices {
             all += weights[index]
-            level += weights[index] * days[index].level
+            level += weights[index] * levels[index]
             value += weights[index] * values[index]
         }
         level /= all
@@ -377,7 +407,7 @@ struct LevelTest {
         for index in days.indices {
             let difference = values[index] - value
             square += weights[index] * difference * difference
-            product += weights[index] * difference * (days[index].level - level)
+            product += weights[index] * difference * (levels[index] - level)
         }
         guard square > 0 else { return Fit(slope: 0, precision: 0, gain: 0, mean: (level, value), values: values) }
         return Fit(
@@ -388,14 +418,17 @@ struct LevelTest {
     /// Returns the ratio of the variance of the days to the expected one: from the errors of the fit, and increased for
     /// errors that last for several days.
     func scale(of fit: Fit) -> Double {
-        let errors = days.indices.map { index in
-            (days[index].level - fit.mean.level - fit.slope * (fit.values[index] - fit.mean.value))
+        var (squares, products, earlier) = (0.0, 0.0, 0.0)
+        for index in days.indices {
+            let error =
+                (levels[index] - fit.mean.level - fit.slope * (fit.values[index] - fit.mean.value))
                 * weights[index].squareRoot()
+            squares += min(error * error, Self.largestSquare)
+            if index > 0 { products += earlier * error }
+            earlier = error
         }
-        let squares = errors.reduce(0) { $0 + min($1 * $1, Self.largestSquare) }
         let count = Double(days.count)
         let ratio = (Self.priorDays + squares) / (Self.priorDays + max(count - 2, 0))
-        let products = zip(errors, errors.dropFirst()).reduce(0) { $0 + $1.0 * $1.1 }
         let correlation = squares > 0 ? products / max(squares, 1e-9) : 0
         // The estimate of few days is uncertain, and smaller than the true correlation by about its standard error.
         let bounded = min(max(correlation, Self.correlations.lowerBound), Self.correlations.upperBound)
@@ -424,12 +457,6 @@ struct PlaceChanges {
         var variance: Double
     }
 
-    /// The weighted sums of the levels before and after a day.
-    private struct Sums {
-        var before = (level: 0.0, weight: 0.0)
-        var after = (level: 0.0, weight: 0.0)
-    }
-
     /// The day of the change.
     let day: Int
     private let changes: [Change]
@@ -449,42 +476,50 @@ struct PlaceChanges {
     private static let priorLevels = 20.0
 
     /// - Parameter scale: the ratio of the variances to the expected ones; nil to estimate it.
-    init(_ cells: [(key: BeaconHistory.Key, cell: BeaconLevels.Cell)], from day: Int, scale: Double? = nil) {
-        var sums: [BeaconLevels.Place: Sums] = [:]
-        var (squares, count) = (0.0, 0.0)
-        for (key, cell) in cells {
-            guard let level = cell.level else { continue }
-            let weight = 1 / DailyLevels.variance(of: cell.readings)
+    init(_ known: PlacedLevels, from day: Int, scale: Double? = nil) {
+        // The weighted sums of the levels of each place before and from the day on.
+        let none = [Double](repeating: 0, count: known.places.count)
+        var (before, weightsBefore, after, weightsAfter) = (none, none, none, none)
+        var squares = 0.0
+        for index in known.levels.indices {
+            let (level, weight, place) = (known.levels[index], known.weights[index], known.placeOf[index])
             squares += weight * level * level
-            count += 1
-            let part = key.day < day ? \Sums.before : \Sums.after
-            sums[key.place, default: Sums()][keyPath: part].level += weight * level
-            sums[key.place, default: Sums()][keyPath: part].weight += weight
+            if known.days[index] < day {
+                before[place] += weight * level
+                weightsBefore[place] += weight
+            } else {
+                after[place] += weight * level
+                weightsAfter[place] += weight
+            }
         }
-        let ordered = sums.sorted { $0.key < $1.key }
-        for (_, sum) in ordered {
-            for part in [sum.before, sum.after] where part.weight > 0 {
-                squares -= part.level * part.level / part.weight
+        var count = Double(known.levels.count)
+        for place in none.indices {
+            if weightsBefore[place] > 0 {
+                squares -= before[place] * before[place] / weightsBefore[place]
+                count -= 1
+            }
+            if weightsAfter[place] > 0 {
+                squares -= after[place] * after[place] / weightsAfter[place]
                 count -= 1
             }
         }
         rest = (max(0, squares), max(0, count))
         let scale = scale ?? (Self.priorLevels + rest.squares) / (Self.priorLevels + rest.freedom)
         self.day = day
-        changes = ordered.filter { $0.value.before.weight > 0 && $0.value.after.weight > 0 }.map { place, sum in
+        changes = none.indices.filter { weightsBefore[$0] > 0 && weightsAfter[$0] > 0 }.map { place in
             Change(
-                place: place, value: sum.after.level / sum.after.weight - sum.before.level / sum.before.weight,
-                variance: max(scale, 0.5) * (1 / sum.after.weight + 1 / sum.before.weight))
+                place: known.places[place],
+                value: after[place] / weightsAfter[place] - before[place] / weightsBefore[place],
+                variance: max(scale, 0.5) * (1 / weightsAfter[place] + 1 / weightsBefore[place]))
         }
     }
 
     /// Returns the changes at the most probable day, if they are significant.
     static func mostProbable(
-        _ cells: [(key: BeaconHistory.Key, cell: BeaconLevels.Cell)], _ days: [BeaconTrend.Day],
-        _ threshold: ChangeThreshold
+        _ known: PlacedLevels, _ days: [BeaconTrend.Day], _ threshold: ChangeThreshold
     ) -> PlaceChanges? {
         let side = BeaconTrend.fewestDaysOfStep
-        let all = days.dropFirst(side).dropLast(side - 1).map { PlaceChanges(cells, from: $0.day) }
+        let all = days.dropFirst(side).dropLast(side - 1).map { PlaceChanges(known, from: $0.day) }
         guard let best = all.max(by: { $0.evidence < $1.evidence }), 2 * best.evidence >= threshold.searched,
             best.certain.count >= fewestChanged
         else { return nil }

@@ -141,6 +141,7 @@ extension PositioningEngine {
 extension ParticleFilter {
     /// Returns the covariance of a map's particles about a point, in m²; nil if the sum of their weights is zero.
     func covariance(mapIndex: Int, around point: MapPoint) -> PositionCovariance? {
+        let particles = particles
         var (all, xx, xy, yy) = (0.0, 0.0, 0.0, 0.0)
         for index in particles.range(of: mapIndex) {
             let weight = Double(particles.weight[index])
@@ -187,10 +188,11 @@ package struct RoomCells: Sendable {
         defer { roomsByMap[map] = rooms }
         var sums = [Double](repeating: 0, count: index.rooms.count)
         var total = 0.0
-        for (cell, weight) in zip(cells, weights) {
+        for offset in 0..<min(cells.count, weights.count) {
+            let weight = weights[weights.startIndex + offset]
             total += Double(weight)
-            guard cell > 0 else { continue }
-            let cell = Int(cell) - 1
+            guard cells[offset] > 0 else { continue }
+            let cell = Int(cells[offset]) - 1
             if rooms.places[cell] == Self.unknown {
                 rooms.places[cell] = index.place(at: grid.center(of: cell), on: map).map { Int32($0) } ?? Self.none
             }
@@ -236,6 +238,7 @@ extension ParticleFilter {
     /// Returns the degree to which a map's particles walk in one direction: 1 if all of them do, 0 if they stand or
     /// walk in all directions.
     func walkingAgreement(mapIndex: Int) -> Double {
+        let particles = particles
         var (all, x, y) = (0.0, 0.0, 0.0)
         for index in particles.range(of: mapIndex) {
             let weight = Double(particles.weight[index])
@@ -252,6 +255,7 @@ extension ParticleFilter {
     /// Returns the mean angle between walking direction and device heading on a map, as a vector of length up to 1;
     /// zero without particles.
     func lean(mapIndex: Int) -> (x: Double, y: Double) {
+        let particles = particles
         var (all, x, y) = (0.0, 0.0, 0.0)
         for index in particles.range(of: mapIndex) {
             let (weight, bias) = (Double(particles.weight[index]), Double(particles.bias[index]))

@@ -31,7 +31,8 @@ package struct BeaconLevels: Hashable, Sendable {
         }
 
         package static func < (one: Place, other: Place) -> Bool {
-            (one.mapID, one.column, one.row) < (other.mapID, other.column, other.row)
+            guard one.mapID == other.mapID else { return one.mapID < other.mapID }
+            return one.column != other.column ? one.column < other.column : one.row < other.row
         }
     }
 

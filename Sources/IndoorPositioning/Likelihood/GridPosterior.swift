@@ -35,8 +35,8 @@ package struct GridPosterior: Sendable {
             ranges.append(first..<first + map.grid.count)
             first += map.grid.count
         }
+        weights.resize(to: 0, with: 0)
         weights.resize(to: first, with: 0)
-        for index in weights.indices { weights[index] = 0 }
         for (index, map) in field.maps.enumerated() {
             guard likelihood.isInQuestion(mapIndex: index) else {
                 totals.append(0)

@@ -377,7 +377,7 @@ extension ParticleFilter {
         case .stratified: workspace.spare.pick(count, of: members, using: &generator, into: &workspace.picks)
         }
         particles.replace(from: next, with: workspace.spare, workspace.picks, mapIndex: mapIndex, weight: weight)
-        for (offset, pick) in workspace.picks.enumerated() { workspace.origins[next + offset] = pick }
+        for offset in workspace.picks.indices { workspace.origins[next + offset] = workspace.picks[offset] }
         next += count
     }
 

@@ -97,16 +97,18 @@ package struct RangeLikelihood: Sendable {
     ) -> Float {
         var sum = floorTerms[mapIndex]
         for group in groups {
-            for (index, term) in group.terms.enumerated() {
+            let (terms, offsets) = (group.terms, group.offsets)
+            for index in terms.indices {
+                let term = terms[index]
                 let (dx, dy) = (x - term.x, y - term.y)
                 distances[index] = term.distance - (dx * dx + dy * dy + term.squaredRises[mapIndex]).squareRoot()
             }
             var total = 0.0
-            for (place, offset) in group.offsets.enumerated() {
-                var product = group.offsets.count > 1 ? Self.offsetWeights[place] : 1
-                for (index, term) in group.terms.enumerated() {
-                    let density = isCell ? term.inCell : term.atPoint
-                    product *= Double(density.value(at: distances[index] - offset))
+            for place in offsets.indices {
+                var product = offsets.count > 1 ? Self.offsetWeights[place] : 1
+                for index in terms.indices {
+                    let density = isCell ? terms[index].inCell : terms[index].atPoint
+                    product *= Double(density.value(at: distances[index] - offsets[place]))
                 }
                 total += product
             }

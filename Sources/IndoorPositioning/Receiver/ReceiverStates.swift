@@ -114,10 +114,17 @@ package struct ReceiverStates: Sendable {
 extension Array {
     /// Removes elements from the end or appends copies of `element`; keeps the allocated memory.
     mutating func resize(to count: Int, with element: Element) {
-        if count < self.count {
-            removeLast(self.count - count)
-        } else {
-            append(contentsOf: repeatElement(element, count: count - self.count))
+        if count < self.count { return removeLast(self.count - count) }
+        // As an append of all elements at once. In a build without optimization, appending a whole buffer takes a
+        // hundredth of the time of a repeated element.
+        if count > capacity { reserveCapacity(Swift.max(count, 2 * capacity)) }
+        withUnsafeTemporaryAllocation(of: Element.self, capacity: 64) { copies in
+            copies.initialize(repeating: element)
+            while self.count < count {
+                let next = Swift.min(copies.count, count - self.count)
+                append(contentsOf: UnsafeBufferPointer(start: copies.baseAddress, count: next))
+            }
+            copies.deinitialize()
         }
     }
 }

@@ -297,9 +297,12 @@ final class PathLossTables: Sendable {
     /// expected and the surveyor listened. Where the surveyor didn't listen, it is the only information.
     private func rates(_ table: SignalField.Table, _ floor: Floor, _ readings: [MapSurvey.Heard]) -> [Float] {
         let (grid, survey, detection) = (floor.grid, floor.survey.value, detection.value)
-        let curve = table.mean.map { Float(detection.rate(rssi: Double($0))) }
-        let prior = curve.map { min(Float(model.ratePriorDetections) / $0, Float(model.ratePrior)) }
-        var rate = zip(curve, prior).map { $0 * $1 }
+        var (prior, rate) = (table.mean, table.mean)
+        for cell in table.mean.indices {
+            let curve = Float(detection.rate(rssi: Double(table.mean[cell])))
+            prior[cell] = min(Float(model.ratePriorDetections) / curve, Float(model.ratePrior))
+            rate[cell] = curve * prior[cell]
+        }
         for heard in readings {
             let counted = min(heard.duration, model.rateDurationCap) / heard.duration
             grid.spread(

@@ -389,7 +389,9 @@ struct BeliefFusion {
         let walls = walls[before.index].table
         var sums = Sums()
         for a in before.guesses {
-            for b in after.guesses {
+            // Indexes, because the loop also runs in tests without optimization, where an iterator is slow.
+            for index in after.guesses.indices {
+                let b = after.guesses[index]
                 let (dx, dy) = (b.x - a.x, b.y - a.y)
                 let distance = dx * dx + dy * dy
                 guard distance < limit, !walls.blocks(fromX: a.x, y: a.y, toX: b.x, y: b.y) else { continue }

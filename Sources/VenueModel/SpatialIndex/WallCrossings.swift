@@ -29,12 +29,14 @@ package struct WallCrossings: Hashable, Sendable {
     package func count(from: MapPoint, to: MapPoint) -> Int {
         let (left, right) = (min(from.x, to.x), max(from.x, to.x))
         let (top, bottom) = (min(from.y, to.y), max(from.y, to.y))
-        return segments.reduce(0) { count, wall in
+        var count = 0
+        for wall in segments {
             guard max(wall.start.x, wall.end.x) >= left, min(wall.start.x, wall.end.x) <= right,
                 max(wall.start.y, wall.end.y) >= top, min(wall.start.y, wall.end.y) <= bottom
-            else { return count }
-            return wall.isCrossed(from: from, to: to) ? count + 1 : count
+            else { continue }
+            if wall.isCrossed(from: from, to: to) { count += 1 }
         }
+        return count
     }
 
     /// Returns the distance in metres from a point to the nearest wall; infinity without walls.

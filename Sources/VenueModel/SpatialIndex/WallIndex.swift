@@ -280,10 +280,28 @@ private struct NearWalls {
     /// equal lines.
     mutating func arrange(_ range: Range<Int>) {
         let middle = min(range.lowerBound + 4, range.upperBound)
-        walls[range.lowerBound..<middle].sort()
-        walls[middle..<range.upperBound].sort()
+        order(range.lowerBound..<middle)
+        order(middle..<range.upperBound)
+    }
+
+    private mutating func order(_ range: Range<Int>) {
+        guard range.count <= Self.fewWalls else { return walls[range].sort() }
+        for end in range {
+            var place = end
+            while place > range.lowerBound, walls[place] < walls[place - 1] {
+                walls.swapAt(place, place - 1)
+                place -= 1
+            }
+        }
     }
 
     /// Returns whether a cell has the same walls as a range.
-    func areSame(_ cell: Int, _ range: Range<Int>) -> Bool { walls[self.range(of: cell)].elementsEqual(walls[range]) }
+    func areSame(_ cell: Int, _ range: Range<Int>) -> Bool {
+        let other = self.range(of: cell)
+        guard other.count == range.count else { return false }
+        for offset in 0..<range.count where walls[other.lowerBound + offset] != walls[range.lowerBound + offset] {
+            return false
+        }
+        return true
+    }
 }

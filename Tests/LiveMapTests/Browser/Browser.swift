@@ -162,6 +162,8 @@ final class DevToolsPipe: Sendable {
     /// An empty result.
     struct Nothing: Decodable {}
 
+    private static let end = Data([0])
+
     private let writer: FileHandle
     private let state = Mutex(State())
     private let change = NSCondition()
@@ -177,11 +179,13 @@ final class DevToolsPipe: Sendable {
                 let part = reader.availableData
                 guard !part.isEmpty else { break }
                 rest += part
-                // Only the new part can contain the end of a message; the older part can be long.
-                guard part.contains(0) else { continue }
-                var messages = rest.split(separator: 0, omittingEmptySubsequences: false)
-                rest = messages.popLast().map { Data($0) } ?? Data()
-                messages.forEach { receive(Data($0)) }
+                // Only the new part can contain the end of a message; the older part can be long. An image has millions of
+                // bytes, which Foundation compares many times faster than a collection's methods without optimization.
+                guard part.range(of: Self.end) != nil else { continue }
+                while let end = rest.range(of: Self.end) {
+                    receive(Data(rest[..<end.lowerBound]))
+                    rest = Data(rest[end.upperBound...])
+                }
             }
             update { $0.hasEnded = true }
         }
