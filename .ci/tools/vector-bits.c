@@ -38,6 +38,7 @@ static float error[room], error_variance[room], last_x[room], last_y[room];
 static float x[room], y[room], velocity_x[room], velocity_y[room], bias[room], scale[room], weight[room], values[room];
 static bool is_walking[room];
 static int32_t cells[room], slots[room], lookup[grid_cells + 1], found[grid_cells + 2], picks[room + 1];
+static struct cmath_guess past[room], future[room];
 static struct cmath_wall_cell wall_cells[101];
 static float lines[16 * 100];
 
@@ -309,6 +310,14 @@ static void particles(int level) {
     HASH(moments);
     HASH(pulls);
     tell("draws-and-moments");
+    for (size_t index = 0; index < room; index++) {
+        past[index] = (struct cmath_guess){x[index], y[index]};
+        future[index] = (struct cmath_guess){x[index] + uniform(-1, 1), y[index] + uniform(-1, 1)};
+    }
+    struct cmath_place_sums meetings;
+    cmath_meetings(past, room, future, room, 0.4f, 2, -1.5f, &walls, wall_cells, lines, &meetings);
+    hash_bytes(&meetings, sizeof meetings);
+    tell("meetings");
 }
 
 static void run(int level) {

@@ -99,10 +99,16 @@ public struct AdaptiveClassifier: Classifier {
         predict(over: elapsed, changeRatio: cmath_exp(change))
         let logarithms = model.logLikelihoods(of: heard)
         let share = settings.remembersRooms ? evidenceShare : 1
-        guard let best = zip(logarithms, belief).lazy.filter({ $0.1 > 0 }).map(\.0).max() else { return nil }
+        var highest: Double?
+        for index in belief.indices where belief[index] > 0 {
+            if highest.map({ $0 < logarithms[index] }) ?? true { highest = logarithms[index] }
+        }
+        guard let best = highest else { return nil }
         for index in belief.indices { belief[index] *= cmath_exp((logarithms[index] - best) * share) }
-        let total = belief.reduce(0, +)
+        var total = 0.0
+        for index in belief.indices { total += belief[index] }
         for index in belief.indices { belief[index] /= total }
+        let stateBelief = stateBelief
         var candidates = zip(model.names, stateBelief).map { RoomEstimate.Candidate(room: $0, probability: $1) }
         if statePrior[model.names.count] > 0 {
             candidates.append(.init(room: nil, probability: stateBelief[model.names.count]))
@@ -127,9 +133,9 @@ public struct AdaptiveClassifier: Classifier {
     }
 
     private var stateBelief: [Double] {
-        statePrior.indices.map { state in
-            stride(from: state, to: belief.count, by: statePrior.count).reduce(0) { $0 + belief[$1] }
-        }
+        var sums = statePrior.map { _ in 0.0 }
+        for index in belief.indices { sums[index % sums.count] += belief[index] }
+        return sums
     }
 
     /// The probability per scan that the offset drifts by a step of its grid (once in about 50 scans), and that the

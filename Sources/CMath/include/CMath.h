@@ -3,6 +3,7 @@
 
 #include "CMathConsensus.h"
 #include "CMathFunctions.h"
+#include "CMathMeetings.h"
 #include "CMathParticles.h"
 #include "CMathReceivers.h"
 #include "CMathTables.h"

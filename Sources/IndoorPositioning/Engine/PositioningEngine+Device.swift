@@ -166,6 +166,7 @@ extension PositioningEngine {
 extension ParticleFilter {
     /// Returns the mean and the standard deviation of the particles' step scale on a map.
     func stepScale(mapIndex: Int) -> (mean: Double, deviation: Double) {
+        // Once: without optimization, each access copies the arrays.
         let particles = particles
         var (weight, sum, squares) = (0.0, 0.0, 0.0)
         for index in particles.range(of: mapIndex) {

@@ -141,6 +141,7 @@ extension PositioningEngine {
 extension ParticleFilter {
     /// Returns the covariance of a map's particles about a point, in m²; nil if the sum of their weights is zero.
     func covariance(mapIndex: Int, around point: MapPoint) -> PositionCovariance? {
+        // Once: without optimization, each access copies the arrays.
         let particles = particles
         var (all, xx, xy, yy) = (0.0, 0.0, 0.0, 0.0)
         for index in particles.range(of: mapIndex) {
@@ -238,6 +239,7 @@ extension ParticleFilter {
     /// Returns the degree to which a map's particles walk in one direction: 1 if all of them do, 0 if they stand or
     /// walk in all directions.
     func walkingAgreement(mapIndex: Int) -> Double {
+        // Once: without optimization, each access copies the arrays.
         let particles = particles
         var (all, x, y) = (0.0, 0.0, 0.0)
         for index in particles.range(of: mapIndex) {
@@ -255,6 +257,7 @@ extension ParticleFilter {
     /// Returns the mean angle between walking direction and device heading on a map, as a vector of length up to 1;
     /// zero without particles.
     func lean(mapIndex: Int) -> (x: Double, y: Double) {
+        // Once: without optimization, each access copies the arrays.
         let particles = particles
         var (all, x, y) = (0.0, 0.0, 0.0)
         for index in particles.range(of: mapIndex) {

@@ -53,8 +53,8 @@ extension PositioningEngine {
         let evidence = belief.filter.weigh(likelihood) { index, cells, sums in
             let logPrior = field.maps[index].logPrior
             sums.withUnsafeMutableBufferPointer { sums in
-                for (position, cell) in cells.enumerated() {
-                    sums[position] = expectation * (cell < 0 ? outside : logPrior[Int(cell)])
+                for position in cells.indices {
+                    sums[position] = expectation * (cells[position] < 0 ? outside : logPrior[Int(cells[position])])
                 }
             }
         }

@@ -182,7 +182,9 @@ extension ParticleFilter {
 
     /// Weighs the particles of a map by the logarithms in `sums`.
     private mutating func weigh(_ members: Range<Int>) -> Double {
-        guard let best = workspace.sums.max(), best.isFinite else { return -.infinity }
+        guard var best = workspace.sums.first else { return -.infinity }
+        for index in workspace.sums.indices where best < workspace.sums[index] { best = workspace.sums[index] }
+        guard best.isFinite else { return -.infinity }
         cmath_exp_below(&workspace.sums, best, workspace.sums.count)
         let before = particles.weight(of: members)
         // The lower bound keeps every particle alive in case the evidence as a whole is an outlier.

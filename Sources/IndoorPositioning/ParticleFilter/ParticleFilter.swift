@@ -255,9 +255,6 @@ extension ParticleFilter {
         /// Returns the range of the particles on a map.
         func range(of wanted: Int) -> Range<Int> { firstIndex(from: wanted)..<firstIndex(from: wanted + 1) }
 
-        /// Returns the indexes of the particles on each map, in order.
-        func members(mapCount: Int) -> [[Int]] { (0..<mapCount).map { Array(range(of: $0)) } }
-
         /// Returns the index of the first particle on the map or a later map.
         private func firstIndex(from wanted: Int) -> Int {
             (0..<mapIndex.count).bisection { mapIndex[$0] >= wanted }

@@ -228,13 +228,8 @@ extension Pedometer {
 
 /// An engine's belief at one instant, thinned to a few equally weighted particles on each map.
 struct BeliefSample: Sendable {
-    /// A particle's position.
-    struct Guess: Hashable, Sendable {
-        /// Metres from the plan's left edge.
-        var x: Float
-        /// Metres from the plan's top edge.
-        var y: Float
-    }
+    /// A particle's position in metres from the plan's left and top edge.
+    typealias Guess = cmath_guess
 
     /// The belief about one map.
     struct MapBelief: Sendable {
@@ -266,13 +261,15 @@ extension BeliefSample {
         let particles = engine.belief.filter.particles
         let probabilities = engine.belief.floors.probabilities
         maps = []
-        for (index, members) in particles.members(mapCount: probabilities.count).enumerated() {
-            let probability = probabilities[index]
+        for (index, probability) in probabilities.enumerated() {
+            let members = particles.range(of: index)
             guard probability >= Self.leastProbability, let first = members.first,
                 let moments = engine.belief.filter.moments(mapIndex: index)
             else { continue }
             let wanted = max(Self.fewest, Int((probability * Double(count)).rounded()))
-            let step = members.reduce(0) { $0 + Double(particles.weight[$1]) } / Double(wanted)
+            var all = 0.0
+            for member in members { all += Double(particles.weight[member]) }
+            let step = all / Double(wanted)
             guard step > 0 else { continue }
             var guesses: [Guess] = []
             var position = 0
@@ -281,9 +278,9 @@ extension BeliefSample {
                 let next = (Double(draw) + 0.5) * step
                 while sum < next, position + 1 < members.count {
                     position += 1
-                    sum += Double(particles.weight[members[position]])
+                    sum += Double(particles.weight[first + position])
                 }
-                guesses.append(Guess(x: particles.x[members[position]], y: particles.y[members[position]]))
+                guesses.append(Guess(x: particles.x[first + position], y: particles.y[first + position]))
             }
             maps.append(
                 MapBelief(
@@ -387,18 +384,12 @@ struct BeliefFusion {
         let limit = Float(Self.reach * Self.reach * total)
         let scale = Float(-0.5 / total)
         let walls = walls[before.index].table
-        var sums = Sums()
-        for a in before.guesses {
-            // Indexes, because the loop also runs in tests without optimization, where an iterator is slow.
-            for index in after.guesses.indices {
-                let b = after.guesses[index]
-                let (dx, dy) = (b.x - a.x, b.y - a.y)
-                let distance = dx * dx + dy * dy
-                guard distance < limit, !walls.blocks(fromX: a.x, y: a.y, toX: b.x, y: b.y) else { continue }
-                sums.add(a.x + share * dx, a.y + share * dy, Double(cmath_expf(distance * scale)))
-            }
-        }
-        return sums
+        var grid = walls.grid
+        var sums = cmath_place_sums()
+        cmath_meetings(
+            before.guesses, before.guesses.count, after.guesses, after.guesses.count, share, limit, scale, &grid,
+            walls.cells, walls.lines, &sums)
+        return Sums(weight: sums.weight, x: sums.x, y: sums.y, square: sums.square)
     }
 
     private static func width(_ map: BeliefSample.MapBelief) -> Double {

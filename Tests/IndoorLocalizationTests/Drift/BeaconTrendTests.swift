@@ -26,8 +26,9 @@ final class BeaconTrendTests: XCTestCase {
 
     func testAFadingBatteryIsReportedAfterSixWeeks() throws {
         let weeks = SimulatedWeeks(beacons: 100, days: 60) { beacon, day, _ in beacon == 3 ? -0.1 * Double(day) : 0 }
+        var growing = weeks.growing
         let first = try XCTUnwrap(
-            stride(from: 24, through: 60, by: 3).first { weeks.history(until: $0).trends()[3].advice != nil })
+            stride(from: 24, through: 60, by: 3).first { growing.history(until: $0).trends()[3].advice != nil })
         XCTAssertLessThanOrEqual(first, 42)
     }
 
@@ -56,15 +57,16 @@ final class BeaconTrendTests: XCTestCase {
                 beacon == 5 ? -0.25 * Double(day) : 0
             }
             var names: Set<String> = []
+            var (sudden, slow) = ([step.growing, wall.growing], fading.growing)
             for days in stride(from: 12, through: 33, by: 3) {
-                for weeks in [step, wall] {
-                    let change = weeks.history(until: days).trends()[5].change
+                for index in sudden.indices {
+                    let change = sudden[index].history(until: days).trends()[5].change
                     if case .drift = change { XCTFail("seed \(seed), day \(days): \(change)") }
                     if days < 20, case .step(_, _, _, let cause) = change, cause == .power || cause == .shadowed {
                         XCTFail("seed \(seed), day \(days): \(change)")
                     }
                 }
-                let change = fading.history(until: days + 11).trends()[5].change
+                let change = slow.history(until: days + 11).trends()[5].change
                 if case .step = change { XCTFail("seed \(seed), day \(days + 11): \(change)") }
                 names.insert("\(change)".prefix { $0 != "(" }.description)
             }
@@ -274,11 +276,29 @@ struct SimulatedWeeks {
         BeaconIdentity(uuid: BeaconUUID(high: 1, low: 2), major: 3, minor: UInt16(number))
     }
 
-    func history(until end: Int? = nil) -> BeaconHistory {
-        var history = BeaconHistory()
-        for day in 0..<(end ?? days) { history.add(levels(on: day), day: Self.firstDay + day) }
-        return history
+    func history() -> BeaconHistory {
+        var growing = growing
+        return growing.history(until: days)
     }
+
+    /// The history at the end of one day after another.
+    struct Growing {
+        fileprivate let weeks: SimulatedWeeks
+        private var history = BeaconHistory()
+        private var days = 0
+
+        fileprivate init(weeks: SimulatedWeeks) { self.weeks = weeks }
+
+        /// Adds the days until the given one, which isn't before that of the call before.
+        mutating func history(until end: Int) -> BeaconHistory {
+            for day in days..<end { history.add(weeks.levels(on: day), day: SimulatedWeeks.firstDay + day) }
+            days = end
+            return history
+        }
+    }
+
+    /// The history before its first day.
+    var growing: Growing { Growing(weeks: self) }
 
     func levels(on day: Int) -> BeaconLevels {
         var levels = BeaconLevels()

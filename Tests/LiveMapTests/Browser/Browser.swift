@@ -17,6 +17,22 @@ final class Browser: Sendable {
     let folder: String
     let pipe: DevToolsPipe
     private let processIdentifier: Int32
+    private let isWindowTaken = Flag()
+
+    /// A value that threads share.
+    private final class Flag: Sendable {
+        private let value = Mutex(false)
+
+        func set(_ value: Bool) { self.value.withLock { $0 = value } }
+
+        /// Sets the value, and returns the one before.
+        func exchange(_ value: Bool) -> Bool {
+            self.value.withLock { before in
+                defer { before = value }
+                return before
+            }
+        }
+    }
 
     private struct Context: Decodable { var browserContextId: String }
     private struct Target: Decodable { var targetId: String }
@@ -87,13 +103,24 @@ final class Browser: Sendable {
     }
 
     /// Opens an empty page with cookies and storage of its own.
+    ///
+    /// A page beside an open one gets a context. Another page gets a tab of the browser's window, whose cookies and storage the
+    /// page before has deleted: the window and the process of a context take several times as long.
     func newPage() throws -> BrowserPage {
-        let context = try pipe.send("Target.createBrowserContext", as: Context.self).browserContextId
-        let target = try pipe.send(
-            "Target.createTarget", ["url": "about:blank", "browserContextId": .string(context)], as: Target.self)
+        let isTab = !isWindowTaken.exchange(true)
+        var parameters: [String: DevToolsValue] = ["url": "about:blank"]
+        var context: String?
+        if !isTab {
+            let made = try pipe.send("Target.createBrowserContext", as: Context.self).browserContextId
+            parameters["browserContextId"] = .string(made)
+            context = made
+        }
+        let target = try pipe.send("Target.createTarget", .object(parameters), as: Target.self).targetId
         let session = try pipe.send(
-            "Target.attachToTarget", ["targetId": .string(target.targetId), "flatten": true], as: Attachment.self)
-        let page = BrowserPage(pipe: pipe, session: session.sessionId, context: context)
+            "Target.attachToTarget", ["targetId": .string(target), "flatten": true], as: Attachment.self)
+        let page = BrowserPage(
+            pipe: pipe, session: session.sessionId, target: target, context: context,
+            whenEmptied: { [isWindowTaken] in isWindowTaken.set(false) })
         for domain in ["Page", "Runtime", "Log", "Network"] { try page.send("\(domain).enable") }
         return page
     }

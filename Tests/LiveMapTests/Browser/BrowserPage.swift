@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 /// A page in a browser.
 final class BrowserPage: Sendable {
@@ -8,7 +9,12 @@ final class BrowserPage: Sendable {
 
     private let pipe: DevToolsPipe
     private let session: String
-    private let context: String
+    private let target: String
+    /// The context of this page alone; nil in the browser's window.
+    private let context: String?
+    private let whenEmptied: @Sendable () -> Void
+    /// The origins of the opened documents.
+    private let origins = Mutex<Set<String>>([])
 
     private struct Navigation: Decodable { var errorText: String? }
 
@@ -23,8 +29,13 @@ final class BrowserPage: Sendable {
         var exceptionDetails: Exception?
     }
 
-    init(pipe: DevToolsPipe, session: String, context: String) {
-        (self.pipe, self.session, self.context) = (pipe, session, context)
+    /// - Parameter whenEmptied: is called when a page of the browser's window has left no cookie and no storage.
+    init(
+        pipe: DevToolsPipe, session: String, target: String, context: String?,
+        whenEmptied: @escaping @Sendable () -> Void
+    ) {
+        (self.pipe, self.session, self.target, self.context) = (pipe, session, target, context)
+        self.whenEmptied = whenEmptied
     }
 
     /// Sends a command of the protocol to the page.
@@ -41,6 +52,9 @@ final class BrowserPage: Sendable {
 
     /// Loads a document, and returns after its `load` event.
     func open(_ url: String) throws {
+        if let address = URL(string: url), let scheme = address.scheme, let host = address.host {
+            origins.withLock { _ = $0.insert("\(scheme)://\(host)\(address.port.map { ":\($0)" } ?? "")") }
+        }
         let start = pipe.events(of: session).count
         let navigation = try send("Page.navigate", ["url": .string(url)], as: Navigation.self)
         if let reason = navigation.errorText { throw Failure(description: "\(url) did not load: \(reason)") }
@@ -48,7 +62,24 @@ final class BrowserPage: Sendable {
     }
 
     /// Closes the page, and deletes its cookies and its storage.
-    func close() { try? pipe.send("Target.disposeBrowserContext", ["browserContextId": .string(context)]) }
+    func close() {
+        if let context {
+            try? pipe.send("Target.disposeBrowserContext", ["browserContextId": .string(context)])
+        } else {
+            // Without success, the next page gets a context.
+            try? empty()
+        }
+    }
+
+    private func empty() throws {
+        for origin in origins.withLock(\.self) {
+            try send("Storage.clearDataForOrigin", ["origin": .string(origin), "storageTypes": "all"])
+        }
+        try send("Network.clearBrowserCookies")
+        try send("Network.clearBrowserCache")
+        try pipe.send("Target.closeTarget", ["targetId": .string(target)])
+        whenEmptied()
+    }
 
     /// Returns the value of a JavaScript expression; of a promise, its later value.
     func evaluate<Value: Decodable>(_ expression: String, as type: Value.Type = Value.self) throws -> Value {
