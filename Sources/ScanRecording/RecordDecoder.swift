@@ -439,7 +439,8 @@ struct NameTable<Value: Sendable>: Sendable {
         guard !name.isEmpty, name.count <= 16 else { return nil }
         var key: UInt128 = 0
         for offset in name { key = key << 8 | UInt128(line[offset]) }
-        return keys.firstIndex(of: key).map { values[$0] }
+        for index in keys.indices where keys[index] == key { return values[index] }
+        return nil
     }
 }
 

@@ -191,7 +191,10 @@ package struct SimulatedFleet: Sendable {
                 walkers[tag].next += settings.advertisingInterval
             }
         }
-        readings.sort { ($0.instant, $0.tag, $0.receiver) < ($1.instant, $1.tag, $1.receiver) }
+        readings.sort { one, other in
+            guard one.instant == other.instant else { return one.instant < other.instant }
+            return one.tag != other.tag ? one.tag < other.tag : one.receiver < other.receiver
+        }
         return readings
     }
 

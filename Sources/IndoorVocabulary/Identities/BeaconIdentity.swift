@@ -20,7 +20,8 @@ public struct BeaconIdentity: Hashable, Comparable, Sendable, CustomStringConver
     public var description: String { "\(uuid)/\(major)/\(minor)" }
 
     public static func < (left: BeaconIdentity, right: BeaconIdentity) -> Bool {
-        (left.uuid, left.major, left.minor) < (right.uuid, right.major, right.minor)
+        guard left.uuid == right.uuid else { return left.uuid < right.uuid }
+        return left.major != right.major ? left.major < right.major : left.minor < right.minor
     }
 }
 
@@ -134,14 +135,16 @@ public struct BeaconUUID: Hashable, Comparable, Sendable, LosslessStringConverti
         }
         var high: UInt64 = 0
         var low: UInt64 = 0
-        var digits = 0
-        for (offset, byte) in text.enumerated() {
+        var (digits, next) = (0, 0)
+        for byte in text {
+            let offset = next
+            next += 1
             if dashed, offset == 8 || offset == 13 || offset == 18 || offset == 23 {
                 guard byte == UInt8(ascii: "-") else { return nil }
                 continue
             }
-            guard let digit = HexDigits.value(of: byte).map(UInt64.init) else { return nil }
-            if digits < 16 { high = high << 4 | digit } else { low = low << 4 | digit }
+            guard let digit = HexDigits.value(of: byte) else { return nil }
+            if digits < 16 { high = high << 4 | UInt64(digit) } else { low = low << 4 | UInt64(digit) }
             digits += 1
         }
         guard digits == 32 else { return nil }

@@ -296,10 +296,12 @@ struct ReceiverPlacement: Hashable, Sendable {
     /// Returns the sum of the squared differences from their median, each limited.
     private static func squaredError(_ values: [Double]) -> Double {
         let median = values.sorted()[values.count / 2]
-        return values.reduce(0) { sum, value in
-            let error = min(abs(value - median), errorLimit)
-            return sum + error * error
+        var sum = 0.0
+        for index in values.indices {
+            let error = min(abs(values[index] - median), errorLimit)
+            sum += error * error
         }
+        return sum
     }
 }
 

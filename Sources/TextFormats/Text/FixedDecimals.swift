@@ -49,7 +49,16 @@ package enum FixedDecimals {
             text.append(UInt8(ascii: "0") + UInt8(rest % 10))
             rest /= 10
         }
-        text[start...].reverse()
+        reverse(&text, from: start)
+    }
+
+    /// Reverses the bytes from an index on.
+    private static func reverse(_ text: inout [UInt8], from start: Int) {
+        var (first, last) = (start, text.count - 1)
+        while first < last {
+            text.swapAt(first, last)
+            (first, last) = (first + 1, last - 1)
+        }
     }
 
     /// Appends a whole number.
@@ -67,7 +76,7 @@ package enum FixedDecimals {
             text.append(UInt8(ascii: "0") + UInt8(rest % 10))
             rest /= 10
         } while rest > 0
-        text[start...].reverse()
+        reverse(&text, from: start)
     }
 }
 

@@ -5,6 +5,7 @@ package enum XMLText {
     /// Control characters and noncharacters, which XML 1.0 forbids even when escaped, become U+FFFD. Line breaks become
     /// spaces, because names have one line.
     package static func escaped(_ text: String) -> String {
+        if isPlain(text) { return text }
         var result = ""
         for scalar in text.unicodeScalars {
             switch scalar {
@@ -22,5 +23,18 @@ package enum XMLText {
             }
         }
         return result
+    }
+
+    /// Returns whether a text has only characters of ASCII that stay as they are.
+    private static func isPlain(_ text: String) -> Bool {
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "&"), UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "\""), UInt8(ascii: "'"):
+                return false
+            case 0x20...0x7e: continue
+            default: return false
+            }
+        }
+        return true
     }
 }

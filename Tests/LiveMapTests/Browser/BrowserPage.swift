@@ -52,7 +52,8 @@ final class BrowserPage: Sendable {
 
     /// Loads a document, and returns after its `load` event.
     func open(_ url: String) throws {
-        if let address = URL(string: url), let scheme = address.scheme, let host = address.host {
+        if let address = URL(string: url), let scheme = address.scheme, scheme != "data" {
+            let host = address.host ?? ""
             origins.withLock { _ = $0.insert("\(scheme)://\(host)\(address.port.map { ":\($0)" } ?? "")") }
         }
         let start = pipe.events(of: session).count
@@ -73,6 +74,11 @@ final class BrowserPage: Sendable {
 
     private func empty() throws {
         for origin in origins.withLock(\.self) {
+            // All files share one origin, which the protocol has no name for.
+            if origin.hasPrefix("file:") {
+                try run("localStorage.clear()")
+                continue
+            }
             try send("Storage.clearDataForOrigin", ["origin": .string(origin), "storageTypes": "all"])
         }
         try send("Network.clearBrowserCookies")

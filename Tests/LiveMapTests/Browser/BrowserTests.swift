@@ -1,4 +1,5 @@
 import Foundation
+import LoopbackServers
 import XCTest
 
 final class BrowserTests: BrowserTestCase {
@@ -150,6 +151,32 @@ final class BrowserTests: BrowserTestCase {
         for isOffline in [true, false] {
             try page.setOffline(isOffline)
             try page.wait(until: "navigator.onLine == \(!isOffline)")
+        }
+    }
+
+    func testALaterPageAndOneBesideHaveNoCookieAndNoStorageOfAPage() throws {
+        let text = Array("<p>text".utf8)
+        let server = try RudeServer { _, _ in
+            .with("HTTP/1.1 200 OK\nContent-Type: text/html\nContent-Length: \(text.count)", text)
+        }
+        defer { server.stop() }
+        let file = FileManager.default.temporaryDirectory.path + "/page-\(UUID().uuidString).html"
+        try Data(text).write(to: URL(filePath: file))
+        defer { try? FileManager.default.removeItem(atPath: file) }
+        let known = "document.cookie + (localStorage.getItem('name') ?? '') + (sessionStorage.getItem('name') ?? '')"
+        for address in [server.url, "file://" + file] {
+            for _ in 0..<2 {
+                let page = try page(address)
+                XCTAssertEqual(try page.evaluate(known, as: String.self), "", address)
+                try page.run(
+                    "for (const s of [localStorage, sessionStorage]) s.setItem('name', 'value'); document.cookie = 'name=value'"
+                )
+                XCTAssertTrue(try page.evaluate(known, as: String.self).hasSuffix("valuevalue"), address)
+                let beside = try self.page(address)
+                XCTAssertEqual(try beside.evaluate(known, as: String.self), "", address)
+                beside.close()
+                page.close()
+            }
         }
     }
 
