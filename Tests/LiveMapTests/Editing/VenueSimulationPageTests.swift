@@ -377,7 +377,11 @@ final class VenueSimulationPageTests: VenueEditorCase {
             """
             window.exported = null;
             const original = URL.createObjectURL;
-            URL.createObjectURL = (blob) => { blob.text().then((text) => { window.exported = text; }); return original(blob); };
+            // The plan's images, which can arrive later, are blobs as well.
+            URL.createObjectURL = (blob) => {
+                if (blob.type === "application/json") blob.text().then((text) => { window.exported = text; });
+                return original(blob);
+            };
             """)
         try drawWalk(editor)
         try press("walk-export", editor)
