@@ -133,6 +133,19 @@ struct GatewayStage: Sendable {
             try await publish(tag: tag, at: point)
         } while !service.prints(tag, "\"position\"", from: index, within: 0.2)
     }
+
+    /// Moves a tag by 20 m, so that it is recorded, and publishes its readings until a condition is true.
+    func move(tag: String, heardBy service: ServiceProcess, until isTrue: () throws -> Bool) async throws {
+        let start = ContinuousClock.now
+        var x = 5.0
+        while try !isTrue() {
+            guard start.duration(to: .now) < Bounded.longest else {
+                throw Bounded.Expired(awaited: "what follows the movement of \(tag), \(service.errors)")
+            }
+            try await publish(tag: tag, at: MapPoint(x: x, y: 10), until: service, from: service.told.count)
+            x = 25
+        }
+    }
 }
 
 extension XCTestCase {

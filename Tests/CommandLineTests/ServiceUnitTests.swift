@@ -6,9 +6,12 @@ import MQTTSharing
 import VenuePackets
 import XCTest
 
-/// The systemd units of `indoorloc serve`, and those of the learning from its recordings.
+/// The systemd units of `indoorloc serve`, and those of the learning from its recordings and from those of `track`.
 final class ServiceUnitTests: XCTestCase {
-    private static let learning = ["indoorloc-learn.service", "indoorloc-learn.timer"]
+    private static let learning = [
+        "indoorloc-learn.service", "indoorloc-learn.timer", "indoorloc-track-learn.service",
+        "indoorloc-track-learn.timer",
+    ]
     private static let units = ["indoorloc.service", "indoorloc-pass.service", "indoorloc-pass.timer"] + learning
     private static let services = ["indoorloc.service", "indoorloc-pass.service"]
 
@@ -88,7 +91,9 @@ final class ServiceUnitTests: XCTestCase {
     }
 
     func testTheToolAcceptsTheCommandLinesOfTheUnits() throws {
-        for (unit, command) in Self.services.map({ ($0, "serve") }) + [("indoorloc-learn.service", "survey")] {
+        for (unit, command) in Self.services.map({ ($0, "serve") })
+            + [("indoorloc-learn.service", "survey"), ("indoorloc-track-learn.service", "survey")]
+        {
             let result = try Tool.run(try call(unit) + ["--help"])
             XCTAssertEqual(result.status, 0, "\(unit): \(result.errors)")
             XCTAssertTrue(result.output.hasPrefix("usage: indoorloc \(command)"), unit)
@@ -106,6 +111,35 @@ final class ServiceUnitTests: XCTestCase {
         XCTAssertFalse(try text("indoorloc.service").contains("\nUser="))
         let venue = try call("indoorloc-learn.service").drop { $0 != "--venue" }.dropFirst().first
         XCTAssertEqual(venue, try call("indoorloc.service").drop { $0 != "--venue" }.dropFirst().first)
+    }
+
+    /// `UnitRestrictionTests` runs the learning of sessions only: both units permit the same.
+    func testTheLearningFromTagsIsThatFromSessionsForTheOtherService() throws {
+        let unit = try text("indoorloc-track-learn.service")
+        for line in [
+            "User=indoorloc-track", "StateDirectory=indoorloc-track", "RuntimeDirectory=indoorloc-track-learn",
+        ] {
+            XCTAssertTrue(unit.contains("\n\(line)\n"), line)
+        }
+        XCTAssertTrue(try text("indoorloc-track.service").contains("\nStateDirectory=indoorloc-track\n"))
+        XCTAssertFalse(try text("indoorloc-track.service").contains("\nUser="))
+        func limits(_ unit: String) throws -> [Substring] {
+            // What only its user and its folders distinguish.
+            try text(unit).split(separator: "\n").filter {
+                !$0.hasPrefix("#") && !$0.hasPrefix("Exec") && !$0.contains("indoorloc")
+                    && !$0.hasPrefix("Description=")
+            }
+        }
+        XCTAssertEqual(try limits("indoorloc-track-learn.service"), try limits("indoorloc-learn.service"))
+        XCTAssertEqual(try limits("indoorloc-track-learn.timer"), try limits("indoorloc-learn.timer"))
+        let calls = try ["indoorloc-learn.service", "indoorloc-track-learn.service"].map { unit in
+            try call(unit).filter { $0 != "--tags" }.map { $0.replacing("%S/indoorloc-track/", with: "%S/indoorloc/") }
+        }
+        XCTAssertEqual(calls[0], calls[1])
+        XCTAssertTrue(try call("indoorloc-track-learn.service").contains("--tags"))
+        let venue = try call("indoorloc-track-learn.service").drop { $0 != "--venue" }.dropFirst().first
+        XCTAssertEqual(venue, try call("indoorloc-track.service").drop { $0 != "--venue" }.dropFirst().first)
+        XCTAssertTrue(unit.contains("systemctl try-restart indoorloc-track.service'\n"))
     }
 }
 

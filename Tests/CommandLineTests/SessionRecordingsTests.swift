@@ -41,7 +41,7 @@ final class SessionRecordingsTests: XCTestCase {
         XCTAssertEqual(try service.end(), 0, "\(service.errors)")
         let file = try XCTUnwrap(try names(folder).first)
         XCTAssertEqual(try names(folder).count, 1)
-        XCTAssertTrue(SessionRecordings.isRecording(file), file)
+        XCTAssertTrue(RecordingFolder(path: folder, limit: 0).isRecording(file), file)
         var mode = stat()
         XCTAssertEqual(stat(folder, &mode), 0)
         XCTAssertEqual(mode.st_mode & 0o777, 0o700)
@@ -89,7 +89,7 @@ final class SessionRecordingsTests: XCTestCase {
     func testEachHourHasItsFile() throws {
         let folder = try temporaryFolder()
         let time = Time()
-        let recordings = SessionRecordings(folder: folder, limit: 1_000_000, now: { time.now })
+        let recordings = SessionRecordings(folder: RecordingFolder(path: folder, limit: 1_000_000), now: { time.now })
         for second in 0..<4 {
             recordings.write(reading(Double(second) * 1800))
             time.now = time.now.advanced(by: .seconds(1800))
@@ -104,20 +104,20 @@ final class SessionRecordingsTests: XCTestCase {
     }
 
     func testTheOldestRecordingsAreDeletedBeyondTheLimit() {
-        let files = (1...4).map { SessionRecordings.File(name: "\($0)", bytes: 100) }
-        XCTAssertEqual(SessionRecordings.surplus(of: files, limit: 400, latest: "4"), [])
-        XCTAssertEqual(SessionRecordings.surplus(of: files, limit: 399, latest: "4"), ["1"])
-        XCTAssertEqual(SessionRecordings.surplus(of: files, limit: 200, latest: "4"), ["1", "2"])
-        XCTAssertEqual(SessionRecordings.surplus(of: files, limit: 1, latest: "4"), ["1", "2", "3"])
+        let files = (1...4).map { RecordingFolder.File(name: "\($0)", bytes: 100) }
+        XCTAssertEqual(RecordingFolder.surplus(of: files, limit: 400, keeping: ["4"]), [])
+        XCTAssertEqual(RecordingFolder.surplus(of: files, limit: 399, keeping: ["4"]), ["1"])
+        XCTAssertEqual(RecordingFolder.surplus(of: files, limit: 200, keeping: ["4"]), ["1", "2"])
+        XCTAssertEqual(RecordingFolder.surplus(of: files, limit: 1, keeping: ["4"]), ["1", "2", "3"])
         // The clock of the machine has gone back.
-        XCTAssertEqual(SessionRecordings.surplus(of: files, limit: 200, latest: "1"), ["2", "3"])
+        XCTAssertEqual(RecordingFolder.surplus(of: files, limit: 200, keeping: ["1"]), ["2", "3"])
     }
 
     func testOnlyRecordingsOfAServiceAreDeleted() throws {
         let folder = try temporaryFolder()
         let (old, other) = ("20200101T000000Z.jsonl.gz", "20200101.jsonl.gz")
         for name in [old, other] { try Data(count: 5000).write(to: URL(filePath: folder + "/" + name)) }
-        let recordings = SessionRecordings(folder: folder, limit: 4000)
+        let recordings = SessionRecordings(folder: RecordingFolder(path: folder, limit: 4000))
         recordings.write(reading(0))
         recordings.finish()
         let rest = try names(folder)
@@ -129,7 +129,7 @@ final class SessionRecordingsTests: XCTestCase {
     func testARecordingThatExceedsTheLimitEnds() throws {
         let folder = try temporaryFolder()
         let time = Time()
-        let recordings = SessionRecordings(folder: folder, limit: 1, now: { time.now })
+        let recordings = SessionRecordings(folder: RecordingFolder(path: folder, limit: 1), now: { time.now })
         for second in 0..<200 {
             recordings.write(reading(Double(second)))
             time.now = time.now.advanced(by: .seconds(1))
@@ -144,12 +144,12 @@ final class SessionRecordingsTests: XCTestCase {
     func testAnHourAfterAnErrorRecordsAgain() throws {
         let folder = try temporaryFolder() + "/recordings"
         let time = Time()
-        let recordings = SessionRecordings(folder: folder, limit: 1_000_000, now: { time.now })
+        let recordings = SessionRecordings(folder: RecordingFolder(path: folder, limit: 1_000_000), now: { time.now })
         recordings.write(reading(0))
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
         recordings.write(reading(1))
         XCTAssertEqual(try names(folder), [], "the hour is given up")
-        time.now = time.now.advanced(by: SessionRecordings.span)
+        time.now = time.now.advanced(by: RecordingFolder.span)
         recordings.write(reading(3600))
         recordings.finish()
         XCTAssertEqual(try names(folder).count, 1)

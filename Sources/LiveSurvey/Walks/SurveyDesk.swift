@@ -179,7 +179,7 @@ package actor SurveyDesk {
         let start = now()
         // The time without its milliseconds and its colons.
         let time = CivilTime(start).text.prefix(19).filter { $0 != ":" }
-        let stem = "\(folder)/\(time)" + (carrier.tag.map { "-" + Self.name(of: $0) } ?? "")
+        let stem = "\(folder)/\(time)" + (carrier.tag.map { "-" + Self.fileName(of: $0) } ?? "")
         var (path, count) = (stem + ".jsonl", 1)
         while access(path, F_OK) == 0 {
             count += 1
@@ -195,7 +195,7 @@ package actor SurveyDesk {
     }
 
     /// Returns the key of a tag for the name of a file.
-    private static func name(of tag: String) -> String {
+    package static func fileName(of tag: String) -> String {
         let escaped = EscapedText.escaped(tag, mark: UInt8(ascii: "%"), plain: "-._~:")
         return String(escaped.map { $0 == "%" || $0 == ":" ? "-" : $0 }.prefix(60))
     }

@@ -166,12 +166,23 @@ package struct FleetModel: Sendable {
         classIndexes = Dictionary(zip(names, names.indices), uniquingKeysWith: { first, _ in first })
         let (forTags, tables) = (venue.forTags, SharedTables(venueCount: names.count + 1))
         classes = names.compactMap { settings.classes[$0] }
-            .map { TagModel(venue: forTags, tagClass: $0, tables: tables) }
+            .map {
+                TagModel(
+                    venue: forTags, tagClass: $0, tables: tables, isPowerKnown: settings.knowsReceiverPowers)
+            }
     }
 
     /// Returns the receiver whose gateway reports a name; nil for an unknown one.
     package func receiver(named name: String) -> VenueReceiver? {
         directory.index(of: name).map { venue.receivers[$0] }
+    }
+
+    /// Returns a reading of a tag as the sighting of the receiver that heard it, as recordings have it; nil for an unknown
+    /// receiver.
+    package func sighting(of reading: TagReading) -> Sighting? {
+        receiver(named: reading.receiver).map {
+            Sighting(instant: reading.instant, beacon: $0.identity, rssi: reading.rssi)
+        }
     }
 
     /// Returns the index of a class; that of the default class for nil and for unknown names.

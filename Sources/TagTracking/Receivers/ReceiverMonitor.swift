@@ -1,5 +1,6 @@
 import CMath
 import IndoorVocabulary
+import LocalizationSession
 import SessionMetrics
 import VenueModel
 
@@ -48,6 +49,8 @@ package struct ReceiverMonitor: Sendable {
 
     let directory: ReceiverDirectory
     var states: [State]
+    /// The power of each receiver in dBm that the expected RSSIs contain; not a number with a radio map, which has them itself.
+    private let powers: [Double]
     var shares = DetectionShares()
     private let maps: [MapID: VenueMap]
     /// The hash of each receiver's name, by which other receivers' estimates refer to it.
@@ -61,6 +64,8 @@ package struct ReceiverMonitor: Sendable {
         nodeIDs = venue.receivers.map { TagKey.name($0.id).mixedHash }
         directory = ReceiverDirectory(venue.receivers)
         maps = Dictionary(venue.maps.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+        let usual = SettingsStack().resolved(in: venue).localization.positioning.signal.defaultPower
+        powers = venue.receivers.map { venue.radioMap == nil ? $0.measuredPower ?? usual : .nan }
         offsets = Array(repeating: 0, count: receivers.count)
         states = Array(repeating: State(), count: receivers.count)
     }
@@ -348,10 +353,11 @@ extension ReceiverMonitor {
     }
 }
 
-// The state of a monitor as bytes. Version 1, in little-endian order: the detection shares, and the
-// state of each receiver after its name. The readings for the search of places are few minutes old and aren't written.
+// The state of a monitor as bytes. Version 2, in little-endian order: the detection shares, and the
+// state of each receiver after its name and its presumed power. The readings for the search of places are few minutes old and
+// aren't written.
 extension ReceiverMonitor {
-    private static let version: UInt8 = 1
+    private static let version: UInt8 = 2
 
     /// Returns the state of all receivers.
     package func snapshot() -> [UInt8] {
@@ -359,15 +365,17 @@ extension ReceiverMonitor {
         writer.write(UInt16(truncatingIfNeeded: shares.trials.count))
         for number in shares.trials + shares.hits { writer.write(number) }
         writer.write(UInt32(truncatingIfNeeded: receivers.count))
-        for (receiver, state) in zip(receivers, states) {
+        for (index, receiver) in receivers.enumerated() {
             writer.write(receiver.id)
-            state.write(to: &writer)
+            writer.write(powers[index])
+            states[index].write(to: &writer)
         }
         return SnapshotFrame.frame(writer.bytes, kind: "ILRM", version: Self.version)
     }
 
     /// Creates a monitor that continues from a snapshot. Receivers that the snapshot doesn't contain are healthy; those
-    /// that the venue doesn't have any more are skipped.
+    /// that the venue doesn't have any more are skipped. The offset of a receiver whose presumed power has changed, such as by
+    /// learning, changes by as much, so that it isn't corrected twice.
     ///
     /// - Throws: `FleetSnapshotError` if the snapshot is damaged.
     package init(venue: Venue, restoring snapshot: [UInt8]) throws(FleetSnapshotError) {
@@ -394,8 +402,11 @@ extension ReceiverMonitor {
         }
         for _ in 0..<(try reader.number(UInt32.self)) {
             let index = directory.index(of: try reader.text())
-            let state = try State(from: &reader)
-            if let index { states[index] = state }
+            let power = try reader.double()
+            var state = try State(from: &reader)
+            guard let index else { continue }
+            state.estimate.follow(power: powers[index], insteadOf: power)
+            states[index] = state
         }
         guard reader.isAtEnd else { throw BinaryReader.Failure(offset: reader.offset) }
         begin(with: states, shares: shares)
@@ -403,8 +414,6 @@ extension ReceiverMonitor {
 }
 
 extension ReceiverMonitor.State {
-    /// A bound in dB on the difference between two RSSIs.
-    private static let greatestDifference = 1000.0
     /// The maximum number of comparisons; earlier versions had a higher limit than the present one.
     private static let greatestCount = 60.0
 
@@ -459,7 +468,7 @@ extension ReceiverMonitor.State {
             let start = reader.offset
             let (mean, count) = (Double(try reader.float()), Double(try reader.float()))
             // A negative count would make the next mean infinite.
-            guard abs(mean) <= greatestDifference, (0...greatestCount).contains(count) else {
+            guard abs(mean) <= ReceiverOffsetEstimate.greatestDifference, (0...greatestCount).contains(count) else {
                 throw BinaryReader.Failure(offset: start)
             }
             let readings = Int(try reader.number(UInt32.self))

@@ -361,6 +361,10 @@ struct ReceiverOffsetEstimate: Hashable, Sendable {
     static let sourceLimit = 64
     /// The time after which a tag without readings is discarded.
     private static let lifetime = Duration.seconds(3600)
+    /// A bound in dB on the difference between two RSSIs.
+    static let greatestDifference = 1000.0
+    /// The greatest change of a presumed power in dB: both are from -127 to 20 dBm.
+    private static let greatestPowerChange = 147.0
     /// The numbers of tags and readings below which tags don't affect the offset.
     private static let leastTags = 3
     private static let leastReadings = 50
@@ -400,6 +404,22 @@ struct ReceiverOffsetEstimate: Hashable, Sendable {
         sources[index].recentCount = min(sources[index].recentCount + 1, recentLimit)
         sources[index].recent += (difference - sources[index].recent) / sources[index].recentCount
         sources[index].latest = max(sources[index].latest, instant)
+    }
+
+    /// Continues with another presumed power of the receiver, from which the differences are measured. Without a known change,
+    /// the estimate begins anew.
+    mutating func follow(power: Double, insteadOf earlier: Double) {
+        if power.isNaN, earlier.isNaN { return }
+        let change = power - earlier
+        guard change.isFinite, abs(change) <= Self.greatestPowerChange else {
+            (tags, nodes) = ([], [])
+            return
+        }
+        func moved(_ mean: Double) -> Double {
+            min(max(mean - change, -Self.greatestDifference), Self.greatestDifference)
+        }
+        for index in tags.indices { tags[index].mean = moved(tags[index].mean) }
+        for index in nodes.indices { nodes[index].mean = moved(nodes[index].mean) }
     }
 
     /// Discards sources without readings for an hour.

@@ -131,8 +131,12 @@ package final class TagModel: Sendable {
 
     /// Creates a model.
     ///
-    /// - Parameter venue: the venue, whose beacons are the receivers, see `Venue.forTags`.
-    package init(venue: Venue, tagClass: FleetSettings.TagClass, tables: SharedTables) {
+    /// - Parameters:
+    ///   - venue: the venue, whose beacons are the receivers, see `Venue.forTags`.
+    ///   - isPowerKnown: whether the level of the receivers' powers is known, see ``FleetSettings/knowsReceiverPowers``.
+    package init(
+        venue: Venue, tagClass: FleetSettings.TagClass, tables: SharedTables, isPowerKnown: Bool? = nil
+    ) {
         self.venue = venue
         self.tagClass = tagClass
         let settings = SettingsStack().resolved(in: venue).localization
@@ -144,7 +148,8 @@ package final class TagModel: Sendable {
         floor = FloorMachine(settings: settings.floor)
         rooms = AreaMachine(roomsOf: venue, settings: settings)
         fences = AreaMachine(fencesOf: venue, settings: settings)
-        isPowerKnown = venue.radioMap != nil || venue.beacons.contains { $0.measuredPower != nil }
+        self.isPowerKnown =
+            isPowerKnown ?? (venue.radioMap != nil || venue.beacons.contains { $0.measuredPower != nil })
     }
 
     private static func effort(of tagClass: FleetSettings.TagClass) -> PositioningEffort {

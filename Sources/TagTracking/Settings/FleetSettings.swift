@@ -46,6 +46,10 @@ package struct FleetSettings: Hashable, Sendable {
     package var defaultClass = "standard"
     /// The rule for tags outside the register.
     package var unknownTags = UnknownTags.all
+    /// Whether the level of the receivers' powers is known, so that the power of a tag says something about its RSSI; nil if it
+    /// is known when a receiver has a power. Powers that were learned without ground truth only differ from each other: their
+    /// level is that of the packet that they were learned from.
+    package var knowsReceiverPowers: Bool?
     /// The number of moments in which a tag outside of the register must be heard before it has a session: each at least
     /// 1 s and at most 60 s after the one before. With 1, the first reading begins the session.
     package var unknownTagMoments = 1

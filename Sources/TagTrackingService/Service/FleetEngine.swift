@@ -41,8 +41,8 @@ package actor FleetEngine {
     private var nextActivity: Instant?
     private var nearest = NearestReceivers()
     private var hearing: HearingTable
-    /// The tags whose readings each step reports.
-    private var reportedTags: Set<TagKey> = []
+    /// The tags whose readings each step reports, for each that needs them.
+    private var reportedTags: [Reader: Set<TagKey>] = [:]
     /// The trained rooms, in a fleet without a floor plan, which replace the partitions; nil with a floor plan.
     private var rooms: RoomFleetMachine?
     /// The activity of gateways in the latest report.
@@ -85,7 +85,7 @@ package actor FleetEngine {
         for message in messages {
             for reading in intake.readings(of: message) {
                 hearing.add(reading)
-                if reportedTags.contains(reading.tag) { step.readings.append(reading) }
+                if reportedTags.values.contains(where: { $0.contains(reading.tag) }) { step.readings.append(reading) }
                 guard rooms == nil else {
                     rooms?.observe(reading)
                     continue
@@ -134,8 +134,16 @@ package actor FleetEngine {
         cmemory_trim()
     }
 
-    /// Selects the tags whose readings each step reports, such as those of a survey.
-    package func report(readingsOf tags: Set<TagKey>) { reportedTags = tags }
+    /// What needs the readings of some tags.
+    package enum Reader: Hashable, Sendable {
+        /// The walks of a survey.
+        case survey
+        /// The recordings from which the venue is learned.
+        case recordings
+    }
+
+    /// Selects the tags whose readings each step reports, instead of those that the reader selected before.
+    package func report(readingsOf tags: Set<TagKey>, to reader: Reader) { reportedTags[reader] = tags }
 
     /// Replaces the register; returns the tags that aren't located any more, in their order.
     ///

@@ -33,7 +33,7 @@ package struct SurveyedFleet: SurveyedSystem {
     }
 
     package func report(readingsOf carriers: Set<SurveyCarrier>) async {
-        await engine.report(readingsOf: Set(carriers.compactMap { $0.tag.flatMap { TagKey($0) } }))
+        await engine.report(readingsOf: Set(carriers.compactMap { $0.tag.flatMap { TagKey($0) } }), to: .survey)
     }
 
     package func use(
@@ -50,11 +50,7 @@ package struct SurveyedFleet: SurveyedSystem {
     /// Returns readings of tags for a desk. A reading of a receiver that the venue doesn't have is left out.
     package func surveyed(_ readings: [TagReading]) -> [SurveyReading] {
         readings.compactMap { reading in
-            engine.model.receiver(named: reading.receiver).map { receiver in
-                SurveyReading(
-                    of: .tag(reading.tag.description),
-                    Sighting(instant: reading.instant, beacon: receiver.identity, rssi: reading.rssi))
-            }
+            engine.model.sighting(of: reading).map { SurveyReading(of: .tag(reading.tag.description), $0) }
         }
     }
 

@@ -238,7 +238,7 @@ struct ServeCommand: Command {
             CommandOption(
                 name: "replay", argument: "FILE", help: "play this recording in real time instead of the radio"),
             CommandOption(name: "replay-from", argument: "SECONDS", help: "start offset in the recording (default 0)"),
-            .recordFolder, .recordLimit, .learned,
+            .recordFolder("the readings in this folder, a file for each hour"), .recordLimit, .learned,
             SurveyOption.option(with: "this device"),
         ] + BeaconHistoryOptions.options + CommandOption.log + UploadOptions.options + UploadOptions.contents
             + SettingsServerOption.options

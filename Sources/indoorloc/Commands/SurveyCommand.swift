@@ -40,10 +40,15 @@ struct SurveyCommand: Command {
             otherwise the command says why not, and ends with status 0. --force writes the packet in any case. --json prints
             the content of self-learning.json.
 
+            With --self --tags, the recordings are those of 'track --record', and the command learns the powers of the
+            receivers, the loss through floors and their sensitivity. OUTPUT is then for 'track --learned' only: the sensitivity
+            is not that of devices, and the powers of the beacons stay.
+
             example: indoorloc survey --venue Fixtures/office \\
                          --output map.json.gz Fixtures/office/survey/*.jsonl
                      indoorloc survey --audit --venue Fixtures/office walks
                      indoorloc survey --self --venue library --output library-2 walks
+                     indoorloc survey --self --tags --venue workshop --output workshop-2 recordings
             """,
         options: [
             .venue,
@@ -57,6 +62,8 @@ struct SurveyCommand: Command {
             CommandOption(name: "json", help: "print the audit, or the values of --self, as one JSON object"),
             CommandOption(
                 name: "self", help: "learn powers and sensitivity from recordings without ground truth instead"),
+            CommandOption(
+                name: "tags", help: "with --self, learn the powers of receivers, from recordings of tags"),
             CommandOption(name: "force", help: "with --self, write the packet even if the values are not adopted"),
             CommandOption(name: "report", argument: "FILE", help: "write a review of the survey as an HTML page"),
             CommandOption(
@@ -148,15 +155,18 @@ struct SurveyCommand: Command {
         try options.output.check(
             mayReplace: options.mayOverwrite, remedy: "use --overwrite to replace it with all its content")
         let packet = try VenuePacketReader().read(venue).reportingWarnings(venue)
-        let old = packet.venue
+        let (old, subject) = (packet.venue, options.subject)
         guard old.radioMap == nil else {
             throw CommandError(
                 description:
                     "\(venue) has a radio map, which is better than values learned without ground truth; to add "
                     + "walks without ground truth to a survey, use --unlabelled")
         }
-        guard !old.beacons.isEmpty else {
-            throw CommandError(description: "\(venue) has no beacons; --self requires the places of the beacons")
+        let used = subject.venue(of: old)
+        guard !used.beacons.isEmpty else {
+            let option = subject == .beacons ? "--self" : "--self --tags"
+            throw CommandError(
+                description: "\(venue) has no \(subject.noun)s; \(option) requires the places of the \(subject.noun)s")
         }
         let progress = ProgressLine()
         defer { progress.clear() }
@@ -166,17 +176,17 @@ struct SurveyCommand: Command {
         }
         let positioning = SettingsStack().resolved(in: old).localization.positioning
         let outcome = try await SelfSurvey(
-            venue: old, settings: positioning, strictness: strictness, jobs: jobs
+            venue: used, settings: positioning, strictness: strictness, jobs: jobs
         ).learn(from: paths, progress: progress)
         progress.clear()
         let verdict = outcome.verdict
-        var json = outcome.calibration?.json(venue: old, presumed: positioning.signal) ?? JSONText()
+        var json = outcome.calibration?.json(venue: old, presumed: positioning.signal, subject) ?? JSONText()
         json.add("decision", verdict.json)
-        json.add("reason", verdict.words(venue: old))
-        var lines = outcome.calibration?.lines(venue: old, presumed: positioning.signal) ?? []
-        lines += [verdict.gains, verdict.words(venue: old)].compactMap(\.self)
+        json.add("reason", verdict.words(venue: old, subject))
+        var lines = outcome.calibration?.lines(venue: old, presumed: positioning.signal, subject) ?? []
+        lines += [verdict.gains(subject), verdict.words(venue: old, subject)].compactMap(\.self)
         if let calibration = outcome.calibration, verdict.refusal == nil || options.isForced {
-            let edition = calibration.edition(of: old)
+            let edition = calibration.edition(of: old, subject)
             let document = try JSONTree(Array(json.text.utf8)).lines()
             try options.output.write(edition, plansOf: packet, adding: [(Self.basisFile, document)])
             lines.append(
@@ -258,6 +268,7 @@ private struct AuditOptions {
 /// The options of `survey --self`.
 private struct SelfOptions {
     let output: PacketOutput
+    let subject: SelfSurveySubject
     let mayOverwrite: Bool
     let isForced: Bool
     let isJSON: Bool
@@ -267,8 +278,8 @@ private struct SelfOptions {
     /// - Throws: `UsageError` if an option of `--self` is given without it, or an option of a survey or audit with it.
     init?(_ arguments: ParsedArguments) throws {
         guard arguments.has("self") else {
-            guard !arguments.has("force") else {
-                throw UsageError(message: "--force requires --self", command: arguments.syntax.name)
+            if let option = ["force", "tags"].first(where: arguments.has) {
+                throw UsageError(message: "--\(option) requires --self", command: arguments.syntax.name)
             }
             return nil
         }
@@ -278,6 +289,7 @@ private struct SelfOptions {
         }
         output = PacketOutput(
             path: try arguments.required("output"), inputs: arguments.inputs(except: ["output"]))
+        subject = arguments.has("tags") ? .receivers : .beacons
         mayOverwrite = arguments.has("overwrite")
         isForced = arguments.has("force")
         isJSON = arguments.has("json")

@@ -58,6 +58,10 @@ package struct TrackCommand: Command {
                 walks that are left out. A button writes it into the folder of --venue as the packet's next edition, which
                 the tags use at once; another one takes it back.
 
+                With --record, the readings of tags that move are also recorded, of at most \(RecordedTags.Limits().recorded) tags at once,
+                from which 'indoorloc survey --self --tags' learns the powers of the receivers; with --learned, the command
+                uses the result from its next start on.
+
                 --demo needs neither gateways nor a broker: it simulates 50 tags in a building of its own, or in that of
                 --venue, serves the page at a free port of this host, and ends with Ctrl-C. The tags walk straight through
                 walls.\(notes)
@@ -85,6 +89,8 @@ package struct TrackCommand: Command {
                 name: "state", argument: "DIR",
                 help: "folder for the state of the tags (default: systemd's $STATE_DIRECTORY, or else none)"),
             SurveyOption.option(with: "a tag"),
+            .recordFolder("what the receivers hear of moving tags in this folder, a file for each tag and hour"),
+            .recordLimit, .learned,
             CommandOption(
                 name: "history", argument: "FILE",
                 help: "store visits of rooms and positions in this SQLite file, for 'history' and the page's data"),
@@ -136,6 +142,9 @@ package struct TrackCommand: Command {
     private let rooms: String?
     /// The folder of surveys; nil for none.
     private let survey: SurveyOption?
+    /// The folder of recordings; nil for none.
+    private let recordings: RecordingFolder?
+    private let learned: LearnedEdition?
     private let stateFolder: String?
     private let publishing: MQTTOutputSettings?
     /// The configuration of ESPresense-companion; nil for none.
@@ -178,6 +187,15 @@ package struct TrackCommand: Command {
         history = try Self.history(arguments)
         survey = try SurveyOption(
             arguments, if: page != nil && rooms == nil, requirement: "--http, and a venue")
+        recordings = try RecordingFolder(arguments, namesTags: true)
+        learned = LearnedEdition(arguments)
+        if let option = ["record", "learned"].first(where: arguments.has), !fleet.hasVenue {
+            throw UsageError(message: "--\(option) requires --venue", command: arguments.syntax.name)
+        }
+        // An adopted map would end the use of the learned edition, and would be judged by it until then.
+        if survey != nil, learned != nil {
+            throw UsageError(message: "--survey and --learned can't be combined", command: arguments.syntax.name)
+        }
         seed = try arguments.seed()
         limit = try arguments.limit()
     }
@@ -222,11 +240,20 @@ package struct TrackCommand: Command {
 
     package func run() async throws { try await run(into: []) }
 
+    /// Returns the packet of the venue, or the edition that was learned from it.
+    private func usedPacket(_ settings: inout FleetSettings) async throws -> VenuePacket {
+        let packet = try await fleet.packet()
+        guard let edition = learned?.edition(of: packet) else { return packet }
+        settings.knowsReceiverPowers = packet.venue.receivers.contains { $0.measuredPower != nil }
+        return edition
+    }
+
     /// Runs the command.
     ///
     /// - Parameter others: sinks of the outputs in addition to those of the options.
     package func run(into others: [any FleetOutputSink]) async throws {
-        let packet = fleet.hasVenue ? try await fleet.packet() : nil
+        var settings = fleet.settings
+        let packet = fleet.hasVenue ? try await usedPacket(&settings) : nil
         let demo = isDemo ? DemoFleet(venue: packet?.venue, seed: seed) : nil
         let rooms = try rooms.map { try TrackRooms($0) }
         guard let venue = rooms?.venue ?? packet?.venue ?? demo?.venue else { return }
@@ -236,9 +263,10 @@ package struct TrackCommand: Command {
             try TrackPage(options, venue, packet.map { PlanFiles($0) } ?? PlanFiles(), register, opens: opens)
         }
         try survey?.createFolder()
+        try recordings?.prepare()
         let folder = try stateFolder.map { path throws(StateFolderError) in try StateFolder(path) }
         let setup = FleetEngine.Setup(
-            model: FleetModel(venue: venue, settings: fleet.settings), register: register,
+            model: FleetModel(venue: venue, settings: settings), register: register,
             formats: filters.formats + TrackPage.formats, seed: seed,
             partitionCount: ProcessInfo.processInfo.activeProcessorCount,
             rooms: rooms?.training)
@@ -297,6 +325,8 @@ package struct TrackCommand: Command {
             sinks.append(FleetSurveySink(surveyed, desk))
             return desk
         }
+        let recorder = recordings.map { _ in TagRecorder(started.engine) }
+        if let recorder { sinks.append(recorder) }
         if let page {
             await page.board.use(register: register, removing: [])
             await page.board.write(started.places)
@@ -307,7 +337,8 @@ package struct TrackCommand: Command {
             register: register, registerFile: registerFile, state: folder, sinks: sinks,
             published: published, broker: broker,
             filters: filters.map(\.filter), page: page, demo: demo,
-            history: history, alerts: trackedAlerts, rooms: rooms, survey: desk)
+            history: history, alerts: trackedAlerts, rooms: rooms, survey: desk,
+            recording: recordings.flatMap { folder in recorder.map { ($0, folder) } })
         do {
             try await run.follow(limit: limit)
         } catch {

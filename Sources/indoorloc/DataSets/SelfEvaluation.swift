@@ -149,8 +149,8 @@ extension SelfEvaluation.Result {
         var last: SelfLearningVerdict?
         for (seed, verdict) in zip(seeds, verdicts) where verdict != last {
             last = verdict
-            lines.append("\(name) seed \(seed) \(verdict.words(venue: venue))")
-            if let gains = verdict.gains { lines.append("\(name) seed \(seed) \(gains)") }
+            lines.append("\(name) seed \(seed) \(verdict.words(venue: venue, .beacons))")
+            if let gains = verdict.gains(.beacons) { lines.append("\(name) seed \(seed) \(gains)") }
         }
         if seeds.count > 1 { lines.append("\(name) \(Decisions(self).words)") }
         return lines

@@ -5,12 +5,43 @@ import TextFormats
 import VenueExchange
 import VenuePackets
 
+/// What is learned about without ground truth: the beacons that devices receive, or the receivers that hear tags.
+enum SelfSurveySubject {
+    case beacons
+    case receivers
+
+    var noun: String { self == .beacons ? "beacon" : "receiver" }
+
+    /// What is the case in some recordings, for sentences.
+    fileprivate var whatIsHeard: String {
+        self == .beacons ? "which beacons are received" : "which receivers hear the tag"
+    }
+
+    /// Returns the venue in which the recordings are located; its beacons are what is learned about.
+    func venue(of venue: Venue) -> Venue { self == .beacons ? venue : venue.forTags }
+
+    /// The names of the beacons or of the receivers.
+    fileprivate func names(in venue: Venue) -> [BeaconIdentity: String] {
+        let names =
+            switch self {
+            case .beacons: venue.beacons.map { ($0.identity, $0.name) }
+            case .receivers: venue.receivers.map { ($0.identity, $0.id) }
+            }
+        return Dictionary(names, uniquingKeysWith: { first, _ in first })
+    }
+}
+
 /// The learning of powers and sensitivity from recordings without ground truth: `survey --self`, `evaluate --self`.
+///
+/// A lenient learning passes over a recording that can't be read: a running service deletes its oldest ones.
 struct SelfSurvey {
     let venue: Venue
     let settings: PositioningSettings
     let strictness: RecordingReader.Strictness
     let jobs: Int
+
+    /// The maximum number of unreadable recordings that are named.
+    private static let mostReported = 5
 
     /// Learns from recordings; ground truth in them is not used.
     ///
@@ -18,11 +49,16 @@ struct SelfSurvey {
     func learn(from paths: [String], progress: ProgressLine) async throws -> SelfLearning.Outcome {
         let strictness = strictness
         let addresses = KnownAddresses(of: venue)
+        let unreadable = Guarded<[String: RecordingError]>([:])
         let walks = paths.map { path -> SelfLearning.Walk in
             { observe in
-                let readings = try RecordedReadings(path: path, strictness: strictness)
-                while let reading = try readings.next() {
-                    guard observe(addresses.named(reading)) else { return }
+                do {
+                    let readings = try RecordedReadings(path: path, strictness: strictness)
+                    while let reading = try readings.next() {
+                        guard observe(addresses.named(reading)) else { return }
+                    }
+                } catch let error as RecordingError where strictness == .lenient {
+                    unreadable.withLock { $0[path] = error }
                 }
             }
         }
@@ -34,6 +70,15 @@ struct SelfSurvey {
             ) { _, job in try job.run() }
             learning.finish(results)
         }
+        progress.clear()
+        let missing = unreadable.withLock { $0 }.sorted { $0.key < $1.key }
+        for (_, error) in missing.prefix(Self.mostReported) {
+            StandardError.line("\(error); the recording is not used", .warning)
+        }
+        if missing.count > Self.mostReported {
+            StandardError.line(
+                "\((missing.count - Self.mostReported).counting("further recording")) not used", .warning)
+        }
         guard let outcome = learning.outcome else { throw CommandError(description: "the learning has no result") }
         return outcome
     }
@@ -41,32 +86,36 @@ struct SelfSurvey {
 
 extension SelfLearningVerdict {
     /// The decision in a sentence.
-    func words(venue: Venue) -> String {
+    func words(venue: Venue, _ subject: SelfSurveySubject) -> String {
         guard let refusal else {
             return "adopted: recordings left out are predicted better with the learned values"
         }
         let reason =
             switch refusal {
             case .nothingHeard:
-                "hardly any beacon of '\(venue.name)' was received; are the recordings of another venue?"
+                (subject == .beacons
+                    ? "hardly any beacon of '\(venue.name)' was received"
+                    : "hardly any receiver of '\(venue.name)' has heard the tags")
+                    + "; are the recordings of another venue?"
             case .tooFewBeacons(let count):
-                "the power of \(count.counting("beacon")) is certain, and at least \(Self.fewestBeacons) are required"
+                "the power of \(count.counting(subject.noun)) is certain, and at least \(Self.fewestBeacons) are required"
             case .tooFewRecordings(let count):
                 "\(count.counting("recording")) can be judged, and at least \(Self.fewestWalks) are required; 20 are usually "
                     + "enough, and with 5 positions often get worse"
             case .lossOfLevels:
                 "the levels in recordings left out are predicted worse, by more than a standard error"
             case .noGainOfDetections:
-                "which beacons are received in recordings left out is not predicted much better with certainty: the gain less "
+                "\(subject.whatIsHeard) in recordings left out is not predicted much better with certainty: the gain less "
                     + "two standard errors is below \(JSONText.number(Self.leastGain, decimals: 2))"
             }
         return PrintableText.line("not adopted: \(reason)")
     }
 
-    /// The gains in a line; nil if nothing was compared.
-    var gains: String? {
+    /// Returns the gains in a line; nil if nothing was compared.
+    func gains(_ subject: SelfSurveySubject) -> String? {
         guard let density else { return nil }
-        let parts = [("levels", density as Gain?), ("received beacons", share)].compactMap { name, gain in
+        let received = subject == .beacons ? "received beacons" : "receivers that hear the tag"
+        let parts = [("levels", density as Gain?), (received, share)].compactMap { name, gain in
             gain.map { "of \(name) \($0.words)" }
         }
         return "gain per reading, as a difference of logarithms: \(parts.joined(separator: ", ")), from "
@@ -97,18 +146,25 @@ extension SelfLearningVerdict.Gain {
 }
 
 extension RadioCalibration {
-    /// The edition of a venue with these values: its version is one higher.
-    func edition(of venue: Venue) -> Venue {
-        var edition = applied(to: venue)
+    /// Returns the edition of a venue with these values: its version is one higher.
+    func edition(of venue: Venue, _ subject: SelfSurveySubject = .beacons) -> Venue {
+        let learned = applied(to: subject.venue(of: venue))
+        var edition = learned
+        if subject == .receivers {
+            edition = venue
+            for (index, beacon) in learned.beacons.enumerated() {
+                edition.receivers[index].measuredPower = beacon.measuredPower
+            }
+        }
         edition.version += 1
         for (key, value) in settings { edition.settings.set(key, to: .number(value)) }
         return edition
     }
 
-    /// The learned values in lines.
+    /// Returns the learned values in lines.
     ///
     /// - Parameter venue: the venue before the learning.
-    func lines(venue: Venue, presumed model: SignalModel) -> [String] {
+    func lines(venue: Venue, presumed model: SignalModel, _ subject: SelfSurveySubject) -> [String] {
         func number(_ value: Double) -> String { JSONText.number(value, decimals: 1) }
         var lines = [
             "sensitivity \(number(sensitivity)) ± \(number(sensitivityError)) dBm (before \(number(model.sensitivity))), "
@@ -118,7 +174,7 @@ extension RadioCalibration {
         if let floorLoss {
             lines.append(
                 "loss through a floor \(number(floorLoss.value)) ± \(number(floorLoss.standardError)) dB (before "
-                    + "\(number(model.floorLoss))), from \(floorLoss.readings.counting("reading")) of beacons on other floors"
+                    + "\(number(model.floorLoss))), from \(floorLoss.readings.counting("reading")) of \(subject.noun)s on other floors"
             )
         }
         if let wallLoss {
@@ -127,10 +183,10 @@ extension RadioCalibration {
                     + "\(number(model.wallLoss))), from \(wallLoss.readings.counting("reading")) through walls of the plan"
             )
         }
-        for (power, beacon, isUsed) in described(in: venue) {
+        for (power, beacon, name, isUsed) in described(in: venue, subject) {
             let before = beacon.measuredPower ?? model.defaultPower
             lines.append(
-                "\(beacon.name): \(number(power.value)) ± \(number(power.standardError)) dBm (before \(number(before))), from "
+                "\(name): \(number(power.value)) ± \(number(power.standardError)) dBm (before \(number(before))), from "
                     + "\(power.readings.counting("reading")) of \(power.recordings.counting("recording")), worth "
                     + "\(number(power.effectiveReadings)) independent ones"
                     + (isUsed ? "" : "; too few, not used"))
@@ -138,17 +194,22 @@ extension RadioCalibration {
         return lines
     }
 
-    /// The powers with their beacons in a venue, and whether they are used.
-    private func described(in venue: Venue) -> [(power: Power, beacon: VenueBeacon, isUsed: Bool)] {
-        let used = Set(usedPowers.map(\.beacon))
-        let beacons = Dictionary(venue.beacons.map { ($0.identity, $0) }, uniquingKeysWith: { first, _ in first })
+    /// Returns the powers with their beacons or receivers in a venue, and whether they are used.
+    private func described(
+        in venue: Venue, _ subject: SelfSurveySubject
+    ) -> [(power: Power, beacon: VenueBeacon, name: String, isUsed: Bool)] {
+        let (used, names) = (Set(usedPowers.map(\.beacon)), subject.names(in: venue))
+        let beacons = Dictionary(
+            subject.venue(of: venue).beacons.map { ($0.identity, $0) }, uniquingKeysWith: { first, _ in first })
         return powers.compactMap { power in
-            beacons[power.beacon].map { (power, $0, used.contains(power.beacon)) }
+            beacons[power.beacon].map {
+                (power, $0, names[power.beacon] ?? $0.name, used.contains(power.beacon))
+            }
         }
     }
 
-    /// The learned values with what they rest on.
-    func json(venue: Venue, presumed model: SignalModel) -> JSONText {
+    /// Returns the learned values with what they rest on.
+    func json(venue: Venue, presumed model: SignalModel, _ subject: SelfSurveySubject) -> JSONText {
         var json = JSONText()
         json.add("recordings", recordings)
         var sensitivity = JSONText()
@@ -177,10 +238,10 @@ extension RadioCalibration {
             json.add("wallLoss", loss)
         }
         json.add(
-            "beacons",
-            described(in: venue).map { power, beacon, isUsed in
+            "\(subject.noun)s",
+            described(in: venue, subject).map { power, beacon, name, isUsed in
                 var entry = JSONText()
-                entry.add("name", beacon.name)
+                entry.add("name", name)
                 entry.add("measuredPower", power.value, decimals: 2)
                 entry.add("standardError", power.standardError, decimals: 2)
                 entry.add("before", beacon.measuredPower, decimals: 2)

@@ -18,7 +18,7 @@ struct LiveRecorder: ~Copyable {
     /// The time of the file's last checkpoint.
     private var checkpoint = ContinuousClock.now
     /// The time between checkpoints, which is also the longest loss if the program is killed.
-    private static let checkpointInterval = Duration.seconds(1)
+    private let checkpointInterval: Duration
     /// Whether a sensor reading was received. If the file couldn't be created, this is true without a file.
     private var hasReceived = false
     /// The ground truth of the whole recording, from its first reading; nil without one.
@@ -31,21 +31,23 @@ struct LiveRecorder: ~Copyable {
     /// - Parameters:
     ///   - stay: the place and the room in which the device stays.
     ///   - acceptsMarks: whether `mark(_:at:)` will be called.
+    ///   - checkpointInterval: the time between checkpoints.
     ///   - wallClock: the source's wall clock, for the start time; nil uses the machine's clock.
     init(
         _ target: RecordTarget, stay: Stay? = nil, acceptsMarks: Bool = false,
-        wallClock: @escaping @Sendable () -> WallClock? = { nil }
+        checkpointInterval: Duration = .seconds(1), wallClock: @escaping @Sendable () -> WallClock? = { nil }
     ) throws {
         try target.output.check()
         self.init(
             target, after: try EarlierRecording(target), stay: stay, marks: acceptsMarks ? MarkBuffer() : nil,
-            start: RecordingBeginning(wallClock: wallClock))
+            checkpointInterval, start: RecordingBeginning(wallClock: wallClock))
     }
 
     private init(
         _ target: RecordTarget, after earlier: EarlierRecording?, stay: Stay?, marks: MarkBuffer?,
-        start: RecordingBeginning
+        _ checkpointInterval: Duration, start: RecordingBeginning
     ) {
+        self.checkpointInterval = checkpointInterval
         self.target = target
         self.earlier = earlier
         self.stay = stay
@@ -68,7 +70,7 @@ struct LiveRecorder: ~Copyable {
 
     /// Makes the entries of the last second readable in the file, also if the program is killed later.
     private mutating func save() throws {
-        guard marks?.isFull == true || checkpoint.duration(to: .now) >= Self.checkpointInterval else { return }
+        guard marks?.isFull == true || checkpoint.duration(to: .now) >= checkpointInterval else { return }
         for entry in marks?.release() ?? [] { try file?.write(entry) }
         try file?.checkpoint(followedBy: marks?.entries ?? [])
         checkpoint = .now
@@ -117,6 +119,7 @@ struct LiveRecorder: ~Copyable {
     private var header: RecordingHeader {
         var header = start.header
         header.traceID = target.traceID
+        header.device = target.device
         return header
     }
 
@@ -215,6 +218,8 @@ struct RecordTarget: Sendable {
     let format: ConvertedFormat
     /// The trace identifier of its session; nil for none.
     var traceID: TraceID?
+    /// The device in the header: the tag of a recording by receivers; nil for none.
+    var device: String?
 
     var path: String { output.path }
 

@@ -1,45 +1,11 @@
 import Foundation
 import IndoorLocalization
 import ScanRecording
-import VenuePackets
 
-extension CommandOption {
-    static let recordFolder = CommandOption(
-        name: "record", argument: "DIR",
-        help: "also record the readings in this folder, a file for each hour")
-    static let recordLimit = CommandOption(
-        name: "record-limit", argument: "MB",
-        help: "delete the oldest of these files beyond N megabytes (default \(SessionRecordings.standardMegabytes))")
-}
-
-/// The options of `serve` for recordings.
-struct RecordingFolder: Sendable {
-    private let folder: String
-    private let limit: Int
-
-    /// Returns nil without `--record`.
-    init?(_ arguments: ParsedArguments) throws(UsageError) {
-        let megabytes = try arguments.number(
-            "record-limit", in: 1...1_000_000, else: SessionRecordings.standardMegabytes)
-        guard let folder = try arguments.folder("record") else {
-            guard !arguments.has("record-limit") else {
-                throw UsageError(message: "--record-limit requires --record", command: arguments.syntax.name)
-            }
-            return nil
-        }
-        (self.folder, limit) = (folder, megabytes * 1_000_000)
-    }
-
-    /// Creates the folder if it is missing, before the session begins.
-    ///
-    /// - Throws: `CommandError` if files can't be written in the folder.
-    func prepare() throws(CommandError) {
-        try ParsedArguments.createFolder(folder, of: "record")
-    }
-
+extension RecordingFolder {
     /// Returns the recordings of a session.
     func recordings(_ traceID: TraceID, wallClock: @escaping @Sendable () -> WallClock?) -> SessionRecordings {
-        SessionRecordings(folder: folder, limit: limit, traceID: traceID, wallClock: wallClock)
+        SessionRecordings(folder: self, traceID: traceID, wallClock: wallClock)
     }
 }
 
@@ -47,20 +13,10 @@ struct RecordingFolder: Sendable {
 ///
 /// A file that can't be written is reported and given up, and the service goes on. The next hour begins a new file.
 final class SessionRecordings {
-    static let standardMegabytes = 500
-    /// The time that a file contains. `survey --self` uses the first hour of a recording.
-    static let span = Duration.seconds(3600)
     /// The time between two checks of the size.
     private static let checkInterval = Duration.seconds(60)
 
-    /// A file in the folder.
-    struct File: Hashable {
-        var name: String
-        var bytes: Int
-    }
-
-    private let folder: String
-    private let limit: Int
+    private let folder: RecordingFolder
     private let wallClock: @Sendable () -> WallClock?
     private let traceID: TraceID?
     private let now: () -> ContinuousClock.Instant
@@ -73,14 +29,12 @@ final class SessionRecordings {
 
     /// Creates recordings in an existing folder.
     ///
-    /// - Parameters:
-    ///   - limit: the size of the recordings in bytes at which the oldest ones are deleted.
-    ///   - wallClock: the source's wall clock, for the start times; nil uses the machine's clock.
+    /// - Parameter wallClock: the source's wall clock, for the start times; nil uses the machine's clock.
     init(
-        folder: String, limit: Int, traceID: TraceID? = nil, wallClock: @escaping @Sendable () -> WallClock? = { nil },
+        folder: RecordingFolder, traceID: TraceID? = nil, wallClock: @escaping @Sendable () -> WallClock? = { nil },
         now: @escaping () -> ContinuousClock.Instant = { .now }
     ) {
-        (self.folder, self.limit, self.traceID) = (folder, limit, traceID)
+        (self.folder, self.traceID) = (folder, traceID)
         (self.wallClock, self.now) = (wallClock, now)
     }
 
@@ -101,10 +55,10 @@ final class SessionRecordings {
 
     private func begin(at time: ContinuousClock.Instant) {
         finish()
-        end = time.advanced(by: Self.span)
+        end = time.advanced(by: RecordingFolder.span)
         nextCheck = nil
-        let name = freeName()
-        let path = folder + "/" + name
+        let name = folder.freeName(at: Int64(Date().timeIntervalSince1970 * 1e6))
+        let path = folder.path + "/" + name
         do {
             let output = OutputFile(path: path, isPrivate: true)
             recorder = try LiveRecorder(
@@ -125,51 +79,15 @@ final class SessionRecordings {
         StandardError.line("\(error); the service goes on, and the next recording begins within an hour", .warning)
     }
 
-    // MARK: Names
-
-    /// Returns the name of a recording that begins now, such as `20261129T020000Z.jsonl.gz`.
-    private func freeName() -> String {
-        let start = RecordingStart.text(Int64(Date().timeIntervalSince1970 * 1e6)).prefix(19)
-        let stem = start.filter { $0 != "-" && $0 != ":" } + "Z"
-        let names = Set(DiskFolder.names(in: folder))
-        let free = (1...).lazy.map { $0 == 1 ? "\(stem).jsonl.gz" : "\(stem)-\($0).jsonl.gz" }
-        return free.first { !names.contains($0) } ?? "\(stem).jsonl.gz"
-    }
-
-    /// Returns whether a file has the name of a recording of a service.
-    static func isRecording(_ name: String) -> Bool { name.wholeMatch(of: #/\d{8}T\d{6}Z(-\d+)?\.jsonl\.gz/#) != nil }
-
-    // MARK: Size
-
     /// Deletes the oldest recordings, and ends the current one if it alone exceeds the limit.
     private func prune(at time: ContinuousClock.Instant) {
         nextCheck = time.advanced(by: Self.checkInterval)
-        let files = DiskFolder.names(in: folder).filter(Self.isRecording).map { name in
-            var status = stat()
-            return File(name: name, bytes: lstat(folder + "/" + name, &status) == 0 ? Int(status.st_size) : 0)
-        }
-        let latest = name ?? files.last?.name
-        for name in Self.surplus(of: files, limit: limit, latest: latest) { unlink(folder + "/" + name) }
-        guard let name, let current = files.first(where: { $0.name == name }), current.bytes > limit else { return }
+        let bytes = folder.prune(keeping: Set([name].compactMap(\.self)))
+        guard let name, bytes > folder.limit else { return }
         StandardError.line(
-            "\(folder)/\(name) exceeds --record-limit and ends; the next recording begins within an hour", .warning)
+            "\(folder.path)/\(name) exceeds --record-limit and ends; the next recording begins within an hour", .warning
+        )
         finish()
-    }
-
-    /// Returns the recordings to delete, the oldest first.
-    ///
-    /// - Parameters:
-    ///   - files: the recordings, in the order of their names.
-    ///   - latest: the recording that is being written, or the last one, which stays.
-    static func surplus(of files: [File], limit: Int, latest: String?) -> [String] {
-        var rest = files.reduce(0) { $0 + $1.bytes }
-        var surplus: [String] = []
-        for file in files where file.name != latest {
-            guard rest > limit else { break }
-            rest -= file.bytes
-            surplus.append(file.name)
-        }
-        return surplus
     }
 }
 

@@ -65,6 +65,8 @@ struct TrackRun: Sendable {
     let rooms: TrackRooms?
     /// Records surveys with tags, which is also one of the sinks; nil for none.
     let survey: SurveyDesk?
+    /// Records tags that move, and is also one of the sinks, with the folder of the recordings; nil for none.
+    let recording: (recorder: TagRecorder, folder: RecordingFolder)?
 
     /// Whether to print the outputs. A person who starts a demonstration looks at the page, so that the many lines of a
     /// demonstration aren't printed on a terminal.
@@ -136,6 +138,10 @@ struct TrackRun: Sendable {
                     group.addTask { await rules?.pass(to: alerting) }
                 }
                 group.addTask { [survey] in await survey?.run { StandardError.line("--survey: \($0)", .warning) } }
+                group.addTask { [recording] in
+                    guard let (recorder, folder) = recording else { return }
+                    await recorder.run { TagRecordings(folder: folder) }
+                }
                 group.addTask { await training?.watch() }
                 group.addTask { [engine] in await training?.pass(to: engine) }
                 group.addTask { [demo] in await demo?.run(into: queue) { clock.now() } }

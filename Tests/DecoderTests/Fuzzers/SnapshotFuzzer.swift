@@ -147,7 +147,7 @@ private func checkMonitor(_ bytes: [UInt8]) throws(Finding) {
         }
     }
     monitor.observe(machine.takeReceiverEvidence())
-    try restoreMonitor(SnapshotFrame.frame(changed(monitor.snapshot(), changes), kind: "ILRM", version: 1))
+    try restoreMonitor(SnapshotFrame.frame(changed(monitor.snapshot(), changes), kind: "ILRM", version: 2))
 }
 
 private func restoreMonitor(_ snapshot: [UInt8]) throws(Finding) {
@@ -172,7 +172,7 @@ private func restoreMonitor(_ snapshot: [UInt8]) throws(Finding) {
 /// Checks a content without a machine behind it.
 private func checkContent(_ bytes: [UInt8]) throws(Finding) {
     try restore(SnapshotFrame.frame(bytes, kind: "ILFM", version: 1))
-    try restoreMonitor(SnapshotFrame.frame(bytes, kind: "ILRM", version: 1))
+    try restoreMonitor(SnapshotFrame.frame(bytes, kind: "ILRM", version: 2))
     try restore(bytes)
 }
 

@@ -314,6 +314,23 @@ final class ReceiverOffsetTests: XCTestCase {
         XCTAssertEqual(fewer.health(of: "gateway-3"), monitor.health(of: "gateway-3"))
     }
 
+    /// A learned power contains the offset that the monitor has found.
+    func testAnOffsetIsNotCorrectedAgainIfThePowerContainsIt() throws {
+        let monitor = monitor(tags: 0..<8, difference: -8)
+        XCTAssertLessThan(monitor.offsets[2], -4)
+        var venue = FleetHall().venue
+        let usual = venue.receivers[2].measuredPower ?? SignalModel().defaultPower
+        venue.receivers[2].measuredPower = usual - 8
+        let learned = try ReceiverMonitor(venue: venue, restoring: monitor.snapshot())
+        for offset in learned.offsets { XCTAssertEqual(offset, 0, accuracy: 1) }
+        let back = try ReceiverMonitor(venue: FleetHall().venue, restoring: learned.snapshot())
+        for (left, right) in zip(back.offsets, monitor.offsets) { XCTAssertEqual(left, right, accuracy: 0.1) }
+        // A survey contains the powers, so that the change to it is unknown.
+        venue.radioMap = RadioMap(beacons: [], fingerprints: [], pathLossExponent: 2)
+        XCTAssertEqual(
+            try ReceiverMonitor(venue: venue, restoring: monitor.snapshot()).offsets, Array(repeating: 0, count: 6))
+    }
+
     func testMergedMonitorsKnowTheTagsOfBoth() {
         // Each worker has two tags, too few for an offset of its own.
         let first = monitor(tags: 0..<2, difference: -6)

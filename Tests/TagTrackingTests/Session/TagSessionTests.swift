@@ -96,8 +96,10 @@ final class TagSessionTests: XCTestCase {
 
     func testTheStatedPowerOfATagNarrowsItsOffsetBeforeTheFirstReading() throws {
         // One receiver receives a tag of -10 dB: without its power, the tag seems to be far from the receiver.
-        func expected(power: Double?) throws -> Double {
-            var session = TagSession(model: Stage.model(), power: power, seed: 7)
+        func expected(power: Double?, isPowerKnown: Bool? = nil) throws -> Double {
+            let model = TagModel(
+                venue: Stage.venue, tagClass: .standard, tables: Stage.tables, isPowerKnown: isPowerKnown)
+            var session = TagSession(model: model, power: power, seed: 7)
             var workspace = TagWorkspace()
             for second in 1...3 {
                 let now = Instant(seconds: Double(second))
@@ -108,6 +110,8 @@ final class TagSessionTests: XCTestCase {
             return try XCTUnwrap(session.expectedRSSI(of: 1)).variance
         }
         XCTAssertLessThan(try expected(power: Stage.power - 10), try expected(power: nil))
+        // The level of learned powers can be unknown.
+        XCTAssertEqual(try expected(power: Stage.power - 10, isPowerKnown: false), try expected(power: nil))
     }
 
     /// A tag with a small battery: the position goes on between its advertisements, and the radius grows.
