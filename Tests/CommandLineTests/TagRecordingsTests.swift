@@ -4,6 +4,7 @@ import IndoorLocalizationTesting
 import LoopbackServers
 import ScanRecording
 import TagTracking
+import TagTrackingService
 import VenuePackets
 import XCTest
 
@@ -125,8 +126,10 @@ final class TagRecordingsTests: XCTestCase {
         recordings.finish()
         XCTAssertEqual(problems.all.count, 1, "\(problems.all)")
         XCTAssertTrue(problems.all[0].contains("exceed --record-limit"), problems.all[0])
-        // The last minute has one recording of each tag.
-        XCTAssertLessThanOrEqual(try names(folder).count, 6)
+        // The last minutes have one recording of each tag.
+        let files = try names(folder)
+        XCTAssertLessThanOrEqual(files.count, 6)
+        for file in files { XCTAssertLessThan(try content(folder + "/" + file).sightings.count, 200, file) }
     }
 
     func testADiskThatCannotBeWrittenIsReportedOnceAndAnHourLaterRecordedOn() throws {
@@ -145,6 +148,43 @@ final class TagRecordingsTests: XCTestCase {
         XCTAssertEqual(try names(folder).count, 1)
         XCTAssertEqual(problems.all.count, 1, "\(problems.all)")
         XCTAssertTrue(problems.all[0].hasSuffix("and the next recordings begin within an hour"), problems.all[0])
+    }
+
+    func testATagThatLeavesTheRegisterIsNotRecordedAnyMore() async throws {
+        let folder = try temporaryFolder()
+        let gateway = VenueReceiver(
+            id: "hall", identity: VenueReceiver.identity(for: "hall"), mapID: 1, point: MapPoint(x: 5, y: 5))
+        let venue = Venue(
+            id: 7, name: "Hall", maps: [VenueMap(id: 1, name: "Hall", level: 0, width: 20, height: 10)],
+            receivers: [gateway])
+        let setup = FleetEngine.Setup(model: FleetModel(venue: venue))
+        let recorder = TagRecorder(try FleetEngine.start(setup, in: nil, at: Self.start).engine)
+        let pallet = TagKey.name("pallet")
+        /// Both tags move by 8 m, and the gateway hears each of them once, and an unknown gateway, too.
+        func step(_ second: Int) async {
+            let now = Self.start.advanced(by: .seconds(second))
+            await recorder.write(
+                [cart, pallet].map { tag in
+                    let position = Position(
+                        instant: now, venueID: 7, mapID: 1, point: MapPoint(x: second % 2 == 0 ? 2 : 10, y: 2),
+                        radius: 2)
+                    return FleetOutput(
+                        tag: tag, epoch: 1, sequence: UInt64(second), instant: now, content: .position(position))
+                })
+            await recorder.write(
+                [cart, pallet].flatMap { tag in
+                    ["hall", "porch"].map { TagReading(tag: tag, receiver: $0, instant: now, rssi: -60) }
+                })
+        }
+        for second in 1...4 { await step(second) }
+        await recorder.use(register: TagRegister(), removing: [pallet])
+        for second in 5...6 { await step(second) }
+        recorder.close()
+        await recorder.run { TagRecordings(folder: RecordingFolder(path: folder, limit: 1_000_000, namesTags: true)) }
+        let counts = try names(folder).map { try content(folder + "/" + $0).sightings.count }
+        // A tag has moved from its second position on, and a tag that returns is a new one.
+        XCTAssertEqual(try names(folder).map { $0.contains("-cart") }, [true, false, false])
+        XCTAssertEqual(counts, [5, 3, 1])
     }
 
     // MARK: The program
@@ -190,7 +230,7 @@ final class TagRecordingsTests: XCTestCase {
     func testAFullDiskIsReportedOnceAndTagsAreLocatedInTheLearnedEdition() async throws {
         let folder = try temporaryFolder()
         var edition = try VenuePacketReader().read(FixtureFolder("tags/office").path).venue
-        edition.version += 1
+        (edition.version, edition.name) = (edition.version + 1, "Learned office")
         try FileManager.default.createDirectory(atPath: folder + "/learned", withIntermediateDirectories: false)
         try VenuePacketWriter().write(edition, toFolder: folder + "/learned")
         let faults = try FaultyFiles(in: try temporaryFolder(), "write ENOSPC -1 /recordings/")
@@ -198,6 +238,7 @@ final class TagRecordingsTests: XCTestCase {
             ["--record", folder + "/recordings", "--learned", folder + "/learned"], environment: faults.environment)
         XCTAssertTrue(
             service.errors.contains { $0.contains("--learned: edition \(edition.version) of") }, "\(service.errors)")
+        XCTAssertTrue(service.errors.contains { $0.contains("tracking in Learned office") }, "\(service.errors)")
         try await stage.move(tag: Self.tag, heardBy: service) {
             service.errors.contains { $0.contains("tags are located all the same") }
         }
