@@ -173,7 +173,7 @@ private struct SimulatedOffice {
         let engine = try engine(venue, particles: 250)
         var fleet = fleet(2, seed: 99)
         var (sum, count) = (0.0, 0.0)
-        for second in 1...60 {
+        for second in 1...40 {
             let now = Self.start.advanced(by: .seconds(second))
             let step = await engine.step(Self.messages(of: &fleet, until: now), to: now)
             guard second > 5 else { continue }
