@@ -141,10 +141,8 @@ struct CalibrationFit {
     ///
     /// - Parameter recordings: the pieces of each recording.
     func calibration(of recordings: [[FingerprintCutter.Piece]]) -> RadioCalibration? {
-        let all = samples(of: recordings)
-        let samples = all.filter { $0.floors == 0 }
+        let (samples, others) = samples(of: recordings)
         guard samples.count >= Self.fewestSamples else { return nil }
-        let others = all.filter { $0.floors > 0 }
         let pieces = recordings.joined().filter { piece in piece.readings.keys.contains { indexes[$0] != nil } }
         var levels = levels(of: samples, recordings: recordings.count, received: nil)
         var floorLoss = floorLoss(of: others, levels)
@@ -218,8 +216,9 @@ struct CalibrationFit {
     private static let mostIterations = 60
     private static let tolerance = 1e-4
 
-    private func samples(of recordings: [[FingerprintCutter.Piece]]) -> [Sample] {
-        var samples: [Sample] = []
+    /// Returns the samples of beacons on the map of the piece, and those of beacons on other maps.
+    private func samples(of recordings: [[FingerprintCutter.Piece]]) -> (own: [Sample], others: [Sample]) {
+        var samples = (own: [Sample](), others: [Sample]())
         for (recording, pieces) in recordings.enumerated() {
             for piece in pieces {
                 // The order of a dictionary differs from run to run, and sums depend on it.
@@ -232,15 +231,15 @@ struct CalibrationFit {
                         model: model)
                     let power = beacon.measuredPower ?? model.defaultPower
                     let level = reading.sum / Double(reading.count)
-                    samples.append(
-                        Sample(
-                            recording: recording, beacon: index,
-                            floors: min(floorDistance.floors(from: beacon.mapID, to: piece.mapID), Self.mostFloors),
-                            count: reading.count, level: level, excess: level - power - exponent * loss.mean,
-                            walls: loss.walls, pathVariance: exponent * exponent * loss.variance,
-                            wallVariance: loss.wallVariance, covariance: exponent * loss.covariance,
-                            precision: 1
-                                / (Self.shadowing + Self.fading / Double(min(reading.count, Self.fadingCap)))))
+                    let sample = Sample(
+                        recording: recording, beacon: index,
+                        floors: min(floorDistance.floors(from: beacon.mapID, to: piece.mapID), Self.mostFloors),
+                        count: reading.count, level: level, excess: level - power - exponent * loss.mean,
+                        walls: loss.walls, pathVariance: exponent * exponent * loss.variance,
+                        wallVariance: loss.wallVariance, covariance: exponent * loss.covariance,
+                        precision: 1
+                            / (Self.shadowing + Self.fading / Double(min(reading.count, Self.fadingCap))))
+                    if sample.floors == 0 { samples.own.append(sample) } else { samples.others.append(sample) }
                 }
             }
         }

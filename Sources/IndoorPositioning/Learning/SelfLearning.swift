@@ -48,6 +48,15 @@ package struct SelfLearning: Sendable {
         package func run() throws -> Result { try work() }
     }
 
+    /// How the recordings are split in two, to learn from one half and to judge by the other.
+    package enum Halves: Hashable, Sendable {
+        /// Every second recording.
+        case alternating
+        /// The first half and the second half, for recordings in the order of time: devices that move together have recordings
+        /// side by side, which would judge themselves.
+        case consecutive
+    }
+
     /// The recordings to learn from.
     private enum Part: Hashable {
         case all
@@ -64,6 +73,8 @@ package struct SelfLearning: Sendable {
     private let venue: Venue
     private let settings: PositioningSettings
     private let walks: [Walk]
+    private let halves: Halves
+    private let fit: CalibrationFit
     private var phase = Phase.learning(.all, round: 1)
     /// The values learned from the part of the phase so far, and those from all recordings.
     private var current: RadioCalibration?
@@ -90,11 +101,17 @@ package struct SelfLearning: Sendable {
     /// - Parameters:
     ///   - settings: the settings of the venue's sessions, with the presumed sensitivity.
     ///   - walks: the recordings; of more than 200, a sample is used.
-    package init(venue: Venue, settings: PositioningSettings = PositioningSettings(), walks: [Walk]) {
+    ///   - halves: how the recordings are split in two.
+    package init(
+        venue: Venue, settings: PositioningSettings = PositioningSettings(), walks: [Walk],
+        halves: Halves = .alternating
+    ) {
         var venue = venue
         venue.radioMap = nil
         self.venue = venue
         self.settings = settings
+        self.halves = halves
+        fit = CalibrationFit(venue: venue, model: settings.signal)
         self.walks = Self.sample(walks, count: Self.mostWalks)
     }
 
@@ -140,7 +157,7 @@ package struct SelfLearning: Sendable {
             let pieces = results.map { result -> [FingerprintCutter.Piece] in
                 if case .pieces(let pieces) = result { pieces } else { [] }
             }
-            let found = CalibrationFit(venue: venue, model: settings.signal).calibration(of: pieces)
+            let found = fit.calibration(of: pieces)
             current = found ?? current
             if found != nil, round < Self.rounds {
                 phase = .learning(part, round: round + 1)
@@ -183,7 +200,11 @@ package struct SelfLearning: Sendable {
     private func walks(of part: Part) -> [Walk] {
         switch part {
         case .all: walks
-        case .half(let half): walks.indices.filter { $0 % 2 == half }.map { walks[$0] }
+        case .half(let half):
+            switch halves {
+            case .alternating: walks.indices.filter { $0 % 2 == half }.map { walks[$0] }
+            case .consecutive: Array(half == 0 ? walks.prefix(walks.count / 2) : walks.dropFirst(walks.count / 2))
+            }
         }
     }
 

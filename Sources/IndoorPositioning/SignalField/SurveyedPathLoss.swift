@@ -126,10 +126,15 @@ final class PathLossTables: Sendable {
         return !block.columns.isEmpty && !block.rows.isEmpty
     }
 
-    /// Adds the detections per second of a beacon to the sums over a floor's grid, without storing its table.
-    func addRates(of index: Int, floor: Int, to total: inout [Float], unheard: Float) {
-        let floor = floors[floor]
-        guard isExpected, !isSurveyed, walls(of: index, floor) == nil else {
+    /// Adds the detections per second of a beacon to the sums over a floor's grid. Without walls, its table isn't stored.
+    func addRates(of index: Int, floor number: Int, to total: inout [Float], unheard: Float) {
+        let floor = floors[number]
+        guard walls(of: index, floor) == nil else {
+            // Counting the walls takes time, and the table is needed when the beacon is received.
+            table(index, floor: number)?.addRates(to: &total, floor.grid, unheard: unheard)
+            return
+        }
+        guard isExpected, !isSurveyed else {
             make(index, floor)?.addRates(to: &total, floor.grid, unheard: unheard)
             return
         }

@@ -143,7 +143,7 @@ extension BinaryWriter {
 package enum FleetSnapshotError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The bytes don't begin like a snapshot of this kind.
     case notASnapshot
-    /// A newer version of the program wrote the snapshot.
+    /// Another version of the program wrote the snapshot.
     case unsupportedVersion(UInt8)
     /// The checksum doesn't match the bytes.
     case wrongChecksum
@@ -156,8 +156,8 @@ package enum FleetSnapshotError: Error, Hashable, Sendable, CustomStringConverti
         switch self {
         case .notASnapshot: "the bytes aren't a snapshot of a fleet. Delete the file to begin without a snapshot."
         case .unsupportedVersion(let version):
-            "the snapshot has version \(version), which this program doesn't support. Use a newer program, or delete the "
-                + "snapshot."
+            "the snapshot has version \(version) of another version of the program. Use that version, or delete the snapshot to "
+                + "begin without it."
         case .wrongChecksum:
             "the checksum of the snapshot is wrong: it was damaged or not written to its end. Delete the snapshot to "
                 + "begin without it."

@@ -18,8 +18,8 @@ package struct RecordedTags: Sendable {
         package var known = 20_000
         /// The time after which a recording ends. `survey --self` uses the first hour of one.
         package var span = Duration.seconds(3600)
-        /// The distance in metres by which the position of a tag changes when it moves: the positions of a tag at rest differ
-        /// by less.
+        /// The minimum distance in metres by which the position of a tag changes when it moves: the positions of a tag at rest
+        /// mostly differ by less.
         package var distance = 5.0
         /// The time without a movement after which a tag rests.
         package var rest = Duration.seconds(300)
@@ -38,6 +38,8 @@ package struct RecordedTags: Sendable {
         var ended: Instant?
     }
 
+    /// The number of 68 % radii by which the position of a tag changes when it moves.
+    private static let radii = 1.5
     /// The time between two choices.
     private static let interval = Duration.seconds(1)
 
@@ -62,7 +64,8 @@ package struct RecordedTags: Sendable {
         switch output.content {
         case .position(let position):
             let first = State(mapID: position.mapID, point: position.point)
-            let distance = limits.distance
+            // An uncertain position moves farther, though the tag rests.
+            let distance = max(limits.distance, Self.radii * position.radius)
             let hasMoved = states.use(output.tag, else: first) { state in
                 guard state.mapID != position.mapID || state.point.distance(to: position.point) >= distance else {
                     return false

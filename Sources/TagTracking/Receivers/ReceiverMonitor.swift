@@ -51,6 +51,8 @@ package struct ReceiverMonitor: Sendable {
     var states: [State]
     /// The power of each receiver in dBm that the expected RSSIs contain; not a number with a radio map, which has them itself.
     private let powers: [Double]
+    /// The losses through a floor and through a wall in dB, which the expected RSSIs contain without a radio map.
+    private let losses: [Double]
     var shares = DetectionShares()
     private let maps: [MapID: VenueMap]
     /// The hash of each receiver's name, by which other receivers' estimates refer to it.
@@ -64,8 +66,9 @@ package struct ReceiverMonitor: Sendable {
         nodeIDs = venue.receivers.map { TagKey.name($0.id).mixedHash }
         directory = ReceiverDirectory(venue.receivers)
         maps = Dictionary(venue.maps.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
-        let usual = SettingsStack().resolved(in: venue).localization.positioning.signal.defaultPower
-        powers = venue.receivers.map { venue.radioMap == nil ? $0.measuredPower ?? usual : .nan }
+        let signal = SettingsStack().resolved(in: venue).localization.positioning.signal
+        powers = venue.receivers.map { venue.radioMap == nil ? $0.measuredPower ?? signal.defaultPower : .nan }
+        losses = [signal.floorLoss, signal.wallLoss]
         offsets = Array(repeating: 0, count: receivers.count)
         states = Array(repeating: State(), count: receivers.count)
     }
@@ -353,7 +356,8 @@ extension ReceiverMonitor {
     }
 }
 
-// The state of a monitor as bytes. Version 2, in little-endian order: the detection shares, and the
+// The state of a monitor as bytes. Version 2, in little-endian order: the detection shares, the losses through a floor and a
+// wall, and the
 // state of each receiver after its name and its presumed power. The readings for the search of places are few minutes old and
 // aren't written.
 extension ReceiverMonitor {
@@ -364,6 +368,7 @@ extension ReceiverMonitor {
         var writer = BinaryWriter(reservingCapacity: 1024 * receivers.count)
         writer.write(UInt16(truncatingIfNeeded: shares.trials.count))
         for number in shares.trials + shares.hits { writer.write(number) }
+        for loss in losses { writer.write(loss) }
         writer.write(UInt32(truncatingIfNeeded: receivers.count))
         for (index, receiver) in receivers.enumerated() {
             writer.write(receiver.id)
@@ -375,7 +380,7 @@ extension ReceiverMonitor {
 
     /// Creates a monitor that continues from a snapshot. Receivers that the snapshot doesn't contain are healthy; those
     /// that the venue doesn't have any more are skipped. The offset of a receiver whose presumed power has changed, such as by
-    /// learning, changes by as much, so that it isn't corrected twice.
+    /// learning, changes by as much, so that it isn't corrected twice. With other losses, all offsets are estimated anew.
     ///
     /// - Throws: `FleetSnapshotError` if the snapshot is damaged.
     package init(venue: Venue, restoring snapshot: [UInt8]) throws(FleetSnapshotError) {
@@ -400,9 +405,13 @@ extension ReceiverMonitor {
             shares.hits[bin] = try reader.count()
             guard shares.hits[bin] <= shares.trials[bin] else { throw BinaryReader.Failure(offset: start) }
         }
+        var areLossesSame = true
+        for loss in losses { if try reader.double() != loss { areLossesSame = false } }
         for _ in 0..<(try reader.number(UInt32.self)) {
             let index = directory.index(of: try reader.text())
-            let power = try reader.double()
+            let stored = try reader.double()
+            // An infinite change begins the estimate anew.
+            let power = areLossesSame || stored.isNaN ? stored : .infinity
             var state = try State(from: &reader)
             guard let index else { continue }
             state.estimate.follow(power: powers[index], insteadOf: power)

@@ -314,6 +314,8 @@ extension FleetEngine {
         package var partitionCount: Int
         /// The training of rooms, in a fleet without a floor plan; nil with a floor plan.
         package var rooms: RoomTrainingSet?
+        /// Whether the positions of tags in earlier snapshots are used although the version of the venue differs.
+        package var keepsPositions = false
 
         /// Creates a setup.
         package init(
@@ -441,7 +443,8 @@ extension FleetEngine {
             return FleetMachine(model: setup.model, register: setup.register, epoch: epoch, seed: setup.seed)
         }
         return try FleetMachine(
-            model: setup.model, register: setup.register, epoch: epoch, seed: setup.seed, restoring: snapshot)
+            model: setup.model, register: setup.register, epoch: epoch, seed: setup.seed, restoring: snapshot,
+            keepsPositions: setup.keepsPositions)
     }
 }
 

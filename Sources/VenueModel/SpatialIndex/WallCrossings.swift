@@ -63,7 +63,7 @@ package struct WallCrossings: Hashable, Sendable {
         var counts = [UInt8](repeating: 0, count: lattice.columns * lattice.rows)
         for segment in segments {
             guard let shadow = Shadow(of: segment, from: point) else { continue }
-            for row in 0..<lattice.rows {
+            for row in shadow.rows(of: lattice) {
                 for column in shadow.columns(in: row, of: lattice) {
                     let place = row * lattice.columns + column
                     if counts[place] < .max { counts[place] += 1 }
@@ -91,12 +91,18 @@ package struct WallCrossings: Hashable, Sendable {
 
         /// Creates a lattice over a map with a spacing in metres, or with a larger one that needs at most `limit` points.
         package init(over map: VenueMap, spacing: Double, atMost limit: Int) {
-            let (width, height) = (max(map.width, spacing), max(map.height, spacing))
-            let spacing = max(spacing, (width * height / Double(limit)).squareRoot())
+            func count(_ length: Double, _ spacing: Double) -> Int {
+                let steps = (length / spacing).rounded(.up)
+                return steps > 1 && steps.isFinite ? Int(min(steps, Double(limit))) : 1
+            }
+            var spacing = spacing
+            var (columns, rows) = (count(map.width, spacing), count(map.height, spacing))
+            while columns * rows > limit {
+                spacing *= 1.1
+                (columns, rows) = (count(map.width, spacing), count(map.height, spacing))
+            }
             self.init(
-                origin: MapPoint(x: spacing / 2, y: spacing / 2), spacing: spacing,
-                columns: max(1, Int((width / spacing).rounded(.up))), rows: max(1, Int((height / spacing).rounded(.up)))
-            )
+                origin: MapPoint(x: spacing / 2, y: spacing / 2), spacing: spacing, columns: columns, rows: rows)
         }
 
         /// Returns the point of a column and a row.
@@ -106,11 +112,14 @@ package struct WallCrossings: Hashable, Sendable {
 
         /// Returns the position of the point nearest to another one in an array of the rows.
         package func nearest(to point: MapPoint) -> Int {
-            func index(_ value: Double, _ count: Int) -> Int {
-                let step = (value / spacing).rounded()
-                return step >= Double(count) ? count - 1 : step > 0 ? Int(step) : 0
-            }
-            return index(point.y - origin.y, rows) * columns + index(point.x - origin.x, columns)
+            min(index(of: point.y - origin.y, rows), rows - 1) * columns
+                + min(index(of: point.x - origin.x, columns), columns - 1)
+        }
+
+        /// Returns the nearest step to a distance from the origin, from 0 to `count`.
+        fileprivate func index(of distance: Double, _ count: Int) -> Int {
+            let step = (distance / spacing).rounded()
+            return step >= Double(count) ? count : step > 0 ? Int(step) : 0
         }
     }
 
@@ -139,6 +148,16 @@ package struct WallCrossings: Hashable, Sendable {
             ]
         }
 
+        /// Returns the rows that the shadow can cover: behind a segment above or below the point, not those on its other side.
+        func rows(of lattice: Lattice) -> Range<Int> {
+            let (top, bottom) = (min(segment.start.y, segment.end.y), max(segment.start.y, segment.end.y))
+            let first = top > point.y ? max(0, lattice.index(of: top - lattice.origin.y, lattice.rows) - 1) : 0
+            let end =
+                bottom < point.y
+                ? min(lattice.rows, lattice.index(of: bottom - lattice.origin.y, lattice.rows) + 2) : lattice.rows
+            return first..<max(first, end)
+        }
+
         /// Returns the columns of a row that the shadow covers.
         func columns(in row: Int, of lattice: Lattice) -> Range<Int> {
             let y = lattice.origin.y + Double(row) * lattice.spacing
@@ -154,12 +173,9 @@ package struct WallCrossings: Hashable, Sendable {
                 }
             }
             guard low <= high else { return 0..<0 }
-            func column(_ x: Double) -> Int {
-                let step = ((x - lattice.origin.x) / lattice.spacing).rounded()
-                return step >= Double(lattice.columns) ? lattice.columns : step > 0 ? Int(step) : 0
-            }
             // Rounding decides at the edges, as it does for a single point.
-            var (first, end) = (column(low), column(high))
+            var first = lattice.index(of: low - lattice.origin.x, lattice.columns)
+            var end = lattice.index(of: high - lattice.origin.x, lattice.columns)
             while first > 0, isHidden(first - 1, row, lattice) { first -= 1 }
             while first < end, !isHidden(first, row, lattice) { first += 1 }
             while end < lattice.columns, isHidden(end, row, lattice) { end += 1 }

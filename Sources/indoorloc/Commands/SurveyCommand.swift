@@ -32,7 +32,7 @@ struct SurveyCommand: Command {
             exchanged, duplicated and silent ones, and changes of power. A RECORDING may be a folder here. --json prints
             one JSON object instead.
 
-            With --self, the command learns no radio map but the powers of the beacons, the loss through floors and the
+            With --self, the command learns no radio map but the powers of the beacons, the losses through floors and walls, and the
             sensitivity of the receivers, from recordings of any sessions without ground truth, 20 or more. A RECORDING may
             be a folder here; of more than 200, a sample is used, and the first hour of each. OUTPUT is the venue's next
             edition, a packet with these values as measured powers and settings, and self-learning.json with what they rest
@@ -41,7 +41,7 @@ struct SurveyCommand: Command {
             the content of self-learning.json.
 
             With --self --tags, the recordings are those of 'track --record', and the command learns the powers of the
-            receivers, the loss through floors and their sensitivity. OUTPUT is then for 'track --learned' only: the sensitivity
+            receivers, the losses through floors and walls, and their sensitivity. OUTPUT is then for 'track --learned' only: the sensitivity
             is not that of devices, and the powers of the beacons stay.
 
             example: indoorloc survey --venue Fixtures/office \\
@@ -176,7 +176,8 @@ struct SurveyCommand: Command {
         }
         let positioning = SettingsStack().resolved(in: old).localization.positioning
         let outcome = try await SelfSurvey(
-            venue: used, settings: positioning, strictness: strictness, jobs: jobs
+            venue: used, settings: positioning, strictness: strictness, jobs: jobs,
+            halves: subject == .beacons ? .alternating : .consecutive
         ).learn(from: paths, progress: progress)
         progress.clear()
         let verdict = outcome.verdict

@@ -241,11 +241,11 @@ package struct TrackCommand: Command {
     package func run() async throws { try await run(into: []) }
 
     /// Returns the packet of the venue, or the edition that was learned from it.
-    private func usedPacket(_ settings: inout FleetSettings) async throws -> VenuePacket {
+    private func usedPacket(_ settings: inout FleetSettings) async throws -> (packet: VenuePacket, isLearned: Bool) {
         let packet = try await fleet.packet()
-        guard let edition = learned?.edition(of: packet) else { return packet }
+        guard let edition = learned?.edition(of: packet) else { return (packet, false) }
         settings.knowsReceiverPowers = packet.venue.receivers.contains { $0.measuredPower != nil }
-        return edition
+        return (edition, true)
     }
 
     /// Runs the command.
@@ -253,7 +253,8 @@ package struct TrackCommand: Command {
     /// - Parameter others: sinks of the outputs in addition to those of the options.
     package func run(into others: [any FleetOutputSink]) async throws {
         var settings = fleet.settings
-        let packet = fleet.hasVenue ? try await usedPacket(&settings) : nil
+        let used = fleet.hasVenue ? try await usedPacket(&settings) : nil
+        let packet = used?.packet
         let demo = isDemo ? DemoFleet(venue: packet?.venue, seed: seed) : nil
         let rooms = try rooms.map { try TrackRooms($0) }
         guard let venue = rooms?.venue ?? packet?.venue ?? demo?.venue else { return }
@@ -265,11 +266,13 @@ package struct TrackCommand: Command {
         try survey?.createFolder()
         try recordings?.prepare()
         let folder = try stateFolder.map { path throws(StateFolderError) in try StateFolder(path) }
-        let setup = FleetEngine.Setup(
+        var setup = FleetEngine.Setup(
             model: FleetModel(venue: venue, settings: settings), register: register,
             formats: filters.formats + TrackPage.formats, seed: seed,
             partitionCount: ProcessInfo.processInfo.activeProcessorCount,
             rooms: rooms?.training)
+        // A learned edition has the plan of the packet.
+        setup.keepsPositions = used?.isLearned ?? false
         let clock = TrackRun.SharedClock()
         let started = try FleetEngine.start(setup, in: folder, at: clock.now())
         for problem in started.problems { StandardError.line(problem, .warning) }

@@ -39,6 +39,7 @@ struct SelfSurvey {
     let settings: PositioningSettings
     let strictness: RecordingReader.Strictness
     let jobs: Int
+    var halves = SelfLearning.Halves.alternating
 
     /// The maximum number of unreadable recordings that are named.
     private static let mostReported = 5
@@ -49,7 +50,7 @@ struct SelfSurvey {
     func learn(from paths: [String], progress: ProgressLine) async throws -> SelfLearning.Outcome {
         let strictness = strictness
         let addresses = KnownAddresses(of: venue)
-        let unreadable = Guarded<[String: RecordingError]>([:])
+        let unreadable = Guarded<[String: String]>([:])
         let walks = paths.map { path -> SelfLearning.Walk in
             { observe in
                 do {
@@ -57,12 +58,12 @@ struct SelfSurvey {
                     while let reading = try readings.next() {
                         guard observe(addresses.named(reading)) else { return }
                     }
-                } catch let error as RecordingError where strictness == .lenient {
-                    unreadable.withLock { $0[path] = error }
+                } catch  where strictness == .lenient && (error is RecordingError || error is BTSnoopError) {
+                    unreadable.withLock { $0[path] = "\(error)" }
                 }
             }
         }
-        var learning = SelfLearning(venue: venue, settings: settings, walks: walks)
+        var learning = SelfLearning(venue: venue, settings: settings, walks: walks, halves: halves)
         while let work = learning.jobs() {
             let stage = learning.stage
             let results = try await work.concurrentMap(
@@ -73,11 +74,12 @@ struct SelfSurvey {
         progress.clear()
         let missing = unreadable.withLock { $0 }.sorted { $0.key < $1.key }
         for (_, error) in missing.prefix(Self.mostReported) {
-            StandardError.line("\(error); the recording is not used", .warning)
+            StandardError.line("\(error); the rest of the recording is not used", .warning)
         }
         if missing.count > Self.mostReported {
             StandardError.line(
-                "\((missing.count - Self.mostReported).counting("further recording")) not used", .warning)
+                "\((missing.count - Self.mostReported).counting("further recording")) can't be read to the end",
+                .warning)
         }
         guard let outcome = learning.outcome else { throw CommandError(description: "the learning has no result") }
         return outcome

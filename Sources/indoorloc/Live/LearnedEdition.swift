@@ -32,7 +32,12 @@ struct LearnedEdition: Sendable {
             return nil
         }
         let (venue, base) = (learned.venue, packet.venue)
-        guard venue.id == base.id else { return nil }
+        guard venue.id == base.id else {
+            StandardError.line(
+                "--learned: \(path) is an edition of '\(venue.name)', not of '\(base.name)'; the packet of --venue is used",
+                .warning)
+            return nil
+        }
         // Surveys and new editions of the owner come after the learning.
         guard base.radioMap == nil, venue.version > base.version else {
             StandardError.line(

@@ -62,13 +62,15 @@ struct RecordingFolder: Sendable {
     /// Returns a free name of a recording, such as `20261129T020000Z.jsonl.gz`, or
     /// `20261129T020000Z-C3-00-00-12-AB-01.jsonl.gz` with a tag.
     ///
-    /// - Parameter microseconds: the start of the recording since 1970 (UTC).
-    func freeName(at microseconds: Int64, of tag: String? = nil) -> String {
+    /// - Parameters:
+    ///   - microseconds: the start of the recording since 1970 (UTC).
+    ///   - open: the names of recordings whose files may not exist yet: the names of two tags can be alike.
+    func freeName(at microseconds: Int64, of tag: String? = nil, except open: Set<String> = []) -> String {
         let start = RecordingStart.text(microseconds).prefix(19)
         let stem =
             start.filter { $0 != "-" && $0 != ":" } + "Z" + (tag.map { "-" + SurveyDesk.fileName(of: $0) } ?? "")
         let names = (1...).lazy.map { $0 == 1 ? "\(stem).jsonl.gz" : "\(stem)-\($0).jsonl.gz" }
-        return names.first { access(path + "/" + $0, F_OK) != 0 } ?? "\(stem).jsonl.gz"
+        return names.first { !open.contains($0) && access(path + "/" + $0, F_OK) != 0 } ?? "\(stem).jsonl.gz"
     }
 
     /// Returns whether a file has the name of a recording.

@@ -71,6 +71,7 @@ final class SessionRecordings {
     /// Ends the current file after an error. What it contains stays readable.
     private func giveUp(_ error: any Error) {
         report(error)
+        try? recorder?.close()
         recorder = nil
         name = nil
     }

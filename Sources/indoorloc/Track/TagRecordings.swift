@@ -11,6 +11,7 @@ final class TagRecordings {
     /// The recording of a tag.
     private final class Recording {
         let name: String
+        let start: Instant
         var recorder: LiveRecorder
         /// The sightings that wait for earlier ones of other receivers, in the order of their instants.
         private var waiting: [Sighting] = []
@@ -19,15 +20,14 @@ final class TagRecordings {
         private var written = Instant(nanoseconds: .min)
 
         init(name: String, _ recorder: consuming LiveRecorder, at start: Instant) {
-            (self.name, latest) = (name, start)
+            (self.name, self.start, latest) = (name, start, start)
             self.recorder = recorder
         }
 
-        /// Adds a sighting, and writes those that are old enough.
+        /// Adds a sighting, and writes those that are old enough. A sighting that is later than all that waits isn't recorded: at
+        /// another instant, it would teach that the receiver hears the tag where it doesn't.
         func add(_ sighting: Sighting) throws {
-            var sighting = sighting
-            // A gateway that is always late must not be lost.
-            sighting.instant = max(sighting.instant, written)
+            guard sighting.instant >= written else { return }
             let place = waiting.lastIndex { $0.instant <= sighting.instant }.map { $0 + 1 } ?? 0
             waiting.insert(sighting, at: place)
             latest = max(latest, sighting.instant)
@@ -49,8 +49,11 @@ final class TagRecordings {
         }
     }
 
-    /// The time for which a sighting waits for earlier ones, and the maximum number of those that wait.
-    private static let (patience, mostWaiting) = (Duration.seconds(1), 1_000)
+    /// The time for which a sighting waits for earlier ones, and the maximum number of those that wait. Many gateways send what
+    /// they have heard every five seconds.
+    private static let (patience, mostWaiting) = (Duration.seconds(6), 4_000)
+    /// The time after which a recording ends in any case: an end of its hour can be lost while the disk is slow.
+    private static let longest = RecordingFolder.span + .seconds(60)
     /// The longest loss if the program is killed, without `patience`. Shorter parts would need more space on the disk.
     private static let checkpointInterval = Duration.seconds(10)
     /// The time between two checks of the size.
@@ -87,6 +90,7 @@ final class TagRecordings {
     func write(_ sighting: Sighting, of tag: TagKey) {
         now = max(now, sighting.instant)
         guard pausedUntil.map({ now >= $0 }) ?? true else { return }
+        if let start = recordings[tag]?.start, start.duration(to: sighting.instant) >= Self.longest { end(tag) }
         do {
             try (recordings[tag] ?? begin(tag, at: sighting.instant)).add(sighting)
         } catch { return giveUp(error) }
@@ -106,7 +110,8 @@ final class TagRecordings {
         while recordings.count >= max(1, mostOpen),
             let oldest = recordings.min(by: { ($0.value.latest, $0.key) < ($1.value.latest, $1.key) })?.key
         { end(oldest) }
-        let name = folder.freeName(at: start.nanoseconds / 1000, of: tag.description)
+        let name = folder.freeName(
+            at: start.nanoseconds / 1000, of: tag.description, except: Set(recordings.values.map(\.name)))
         var target = RecordTarget(
             output: OutputFile(path: folder.path + "/" + name, isPrivate: true), format: .recording)
         target.device = tag.description
@@ -120,7 +125,10 @@ final class TagRecordings {
 
     /// Ends all recordings after an error. What they contain stays readable.
     private func giveUp(_ error: any Error) {
+        let open = recordings
         recordings = [:]
+        // Those that can still be written contain what was heard until now.
+        for recording in open.values { try? recording.close() }
         pausedUntil = now.advanced(by: Self.pause)
         report("\(error); tags are located all the same, and the next recordings begin within an hour")
     }

@@ -51,8 +51,17 @@ final class WallCountTests: XCTestCase {
         XCTAssertEqual(lattice.nearest(to: MapPoint(x: -3, y: 1e12)), 140)
         // 400 points of 40 m².
         let large = WallCrossings.Lattice(over: map, spacing: 0.1, atMost: 400)
-        XCTAssertLessThanOrEqual(large.columns * large.rows, 440)
-        XCTAssertEqual(large.spacing, 0.316, accuracy: 0.001)
+        XCTAssertLessThanOrEqual(large.columns * large.rows, 400)
+        XCTAssertEqual(large.spacing, 0.33, accuracy: 0.03)
+        for (width, height) in [(1e6, 0.5), (0, 0), (.infinity, 4), (.nan, 4), (.infinity, .infinity), (1e300, 1e300)]
+            as [(Double, Double)]
+        {
+            let odd = WallCrossings.Lattice(
+                over: VenueMap(id: 1, name: "hall", level: 0, width: width, height: height, walls: []), spacing: 0.5,
+                atMost: 400)
+            XCTAssertTrue((1...400).contains(odd.columns * odd.rows), "\(width)")
+            XCTAssertTrue((0..<400).contains(odd.nearest(to: MapPoint(x: width, y: .nan))))
+        }
     }
 }
 

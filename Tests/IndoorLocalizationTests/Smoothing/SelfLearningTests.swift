@@ -56,6 +56,33 @@ final class SelfLearningTests: XCTestCase {
         XCTAssertEqual(learning.outcome, usual)
     }
 
+    /// Recordings of devices that move together are side by side: they are in one half.
+    func testConsecutiveHalvesAreSplitInTheMiddle() throws {
+        let used = Guarded<[Int]>([])
+        let walks = (0..<10).map { index -> SelfLearning.Walk in
+            let walk = UnlabelledHall.walk(UnlabelledHall.readings(seconds: 6, seed: UInt64(index + 1)))
+            return { observe in
+                used.withLock { $0.append(index) }
+                try walk(observe)
+            }
+        }
+        var learning = SelfLearning(
+            venue: UnlabelledHall.venue(wrongBy: 6), settings: UnlabelledHall.settings, walks: walks,
+            halves: .consecutive)
+        var usedByStage: [String: Set<Int>] = [:]
+        while let jobs = learning.jobs() {
+            used.withLock { $0 = [] }
+            let stage = learning.stage
+            learning.finish(try jobs.map { try $0.run() })
+            usedByStage[stage] = used.withLock { Set($0) }
+        }
+        XCTAssertEqual(usedByStage["learning, round 1 of 2"], Set(0..<10))
+        XCTAssertEqual(usedByStage["judging, half 1 of 2, learning, round 1 of 2"], Set(0..<5))
+        XCTAssertEqual(usedByStage["judging, half 1 of 2"], Set(5..<10))
+        XCTAssertEqual(usedByStage["judging, half 2 of 2, learning, round 2 of 2"], Set(5..<10))
+        XCTAssertEqual(usedByStage["judging, half 2 of 2"], Set(0..<5))
+    }
+
     func testRightValuesAreNotReplaced() throws {
         var settings = UnlabelledHall.settings
         settings.signal.sensitivity = UnlabelledHall.sensitivity

@@ -325,6 +325,11 @@ final class ReceiverOffsetTests: XCTestCase {
         for offset in learned.offsets { XCTAssertEqual(offset, 0, accuracy: 1) }
         let back = try ReceiverMonitor(venue: FleetHall().venue, restoring: learned.snapshot())
         for (left, right) in zip(back.offsets, monitor.offsets) { XCTAssertEqual(left, right, accuracy: 0.1) }
+        // The offset can contain what a loss explains now.
+        var walled = FleetHall().venue
+        walled.settings["positioning.signal.wallLoss"] = .number(4)
+        XCTAssertEqual(
+            try ReceiverMonitor(venue: walled, restoring: monitor.snapshot()).offsets, Array(repeating: 0, count: 6))
         // A survey contains the powers, so that the change to it is unknown.
         venue.radioMap = RadioMap(beacons: [], fingerprints: [], pathLossExponent: 2)
         XCTAssertEqual(
