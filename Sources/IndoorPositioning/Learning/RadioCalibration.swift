@@ -23,32 +23,22 @@ package struct RadioCalibration: Hashable, Sendable {
         package var effectiveReadings: Double
     }
 
-    /// The loss of the signal through a floor.
-    package struct FloorLoss: Hashable, Sendable {
-        /// The loss through one floor in dB, 0 or more.
+    /// The loss of the signal through a floor or a wall.
+    package struct Loss: Hashable, Sendable {
+        /// The loss in dB, 0 or more.
         package var value: Double
         /// The standard error of the value in dB.
         package var standardError: Double
-        /// The number of readings of beacons on other maps.
-        package var readings: Int
-    }
-
-    /// The loss of the signal through a wall.
-    package struct WallLoss: Hashable, Sendable {
-        /// The loss through one wall in dB, 0 or more.
-        package var value: Double
-        /// The standard error of the value in dB.
-        package var standardError: Double
-        /// The number of readings with a wall between beacon and receiver.
+        /// The number of readings through floors or walls.
         package var readings: Int
     }
 
     /// The powers of the beacons that were received, in the venue's order.
     package var powers: [Power]
     /// The loss through a floor; nil if no beacon of another map was received.
-    package var floorLoss: FloorLoss?
+    package var floorLoss: Loss?
     /// The loss through a wall of the plan; nil if no beacon was received through walls.
-    package var wallLoss: WallLoss?
+    package var wallLoss: Loss?
     /// The RSSI in dBm at which a receiver receives half of a beacon's advertisements.
     package var sensitivity: Double
     /// The standard error of the sensitivity in dB.
@@ -335,15 +325,15 @@ struct CalibrationFit {
     }
 
     /// Returns the loss through a wall with what it rests on; nil if nothing was received through walls.
-    private func wallLoss(_ levels: Levels, _ samples: [Sample]) -> RadioCalibration.WallLoss? {
+    private func wallLoss(_ levels: Levels, _ samples: [Sample]) -> RadioCalibration.Loss? {
         let readings = samples.reduce(0) { $1.walls >= 0.5 ? $0 + $1.count : $0 }
         guard readings > 0, levels.wallPrecision > 0 else { return nil }
-        return RadioCalibration.WallLoss(
+        return RadioCalibration.Loss(
             value: levels.wallLoss, standardError: 1 / levels.wallPrecision.squareRoot(), readings: readings)
     }
 
     /// Fits the loss through a floor to the readings of beacons on other maps; nil without any.
-    private func floorLoss(of samples: [Sample], _ levels: Levels) -> RadioCalibration.FloorLoss? {
+    private func floorLoss(of samples: [Sample], _ levels: Levels) -> RadioCalibration.Loss? {
         guard !samples.isEmpty else { return nil }
         let prior = 1 / (Self.floorDeviation * Self.floorDeviation)
         var weights = samples.map(\.precision)
@@ -367,7 +357,7 @@ struct CalibrationFit {
             }
             if abs(loss - before) < Self.tolerance { break }
         }
-        return RadioCalibration.FloorLoss(
+        return RadioCalibration.Loss(
             value: loss, standardError: 1 / sum.squareRoot(), readings: samples.reduce(0) { $0 + $1.count })
     }
 
@@ -412,7 +402,7 @@ struct CalibrationFit {
     /// Chooses the sensitivity and the width under which the received beacons are most probable among all beacons.
     private func sensitivity(
         of pieces: [FingerprintCutter.Piece], _ levels: Levels, _ samples: [Sample],
-        _ floorLoss: RadioCalibration.FloorLoss?
+        _ floorLoss: RadioCalibration.Loss?
     ) -> (level: Double, error: Double, width: Double, readings: Int, draws: Double) {
         var powers = venue.beacons.map { $0.measuredPower ?? model.defaultPower }
         for power in described(levels, samples) {

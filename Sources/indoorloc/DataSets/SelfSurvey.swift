@@ -223,21 +223,15 @@ extension RadioCalibration {
         sensitivity.add("readings", readings)
         sensitivity.add("effectiveDetections", effectiveDetections, decimals: 1)
         json.add("sensitivity", sensitivity)
-        if let floorLoss {
-            var loss = JSONText()
-            loss.add("value", floorLoss.value, decimals: 2)
-            loss.add("standardError", floorLoss.standardError, decimals: 2)
-            loss.add("before", model.floorLoss, decimals: 1)
-            loss.add("readings", floorLoss.readings)
-            json.add("floorLoss", loss)
-        }
-        if let wallLoss {
-            var loss = JSONText()
-            loss.add("value", wallLoss.value, decimals: 2)
-            loss.add("standardError", wallLoss.standardError, decimals: 2)
-            loss.add("before", model.wallLoss, decimals: 1)
-            loss.add("readings", wallLoss.readings)
-            json.add("wallLoss", loss)
+        for (name, loss, before) in [("floorLoss", floorLoss, model.floorLoss), ("wallLoss", wallLoss, model.wallLoss)]
+        {
+            guard let loss else { continue }
+            var object = JSONText()
+            object.add("value", loss.value, decimals: 2)
+            object.add("standardError", loss.standardError, decimals: 2)
+            object.add("before", before, decimals: 1)
+            object.add("readings", loss.readings)
+            json.add(name, object)
         }
         json.add(
             "\(subject.noun)s",
