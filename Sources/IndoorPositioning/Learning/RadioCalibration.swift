@@ -137,21 +137,21 @@ struct CalibrationFit {
         var levels = levels(of: samples, recordings: recordings.count, received: nil)
         var floorLoss = floorLoss(of: others, levels)
         // The sensitivity depends on the levels, and the levels of received signals on the sensitivity.
+        let some = pieces.thinned(to: Self.fewerPieces).map(detections)
         for _ in 0..<Self.rounds {
-            let some = sensitivity(of: Array(pieces).thinned(to: Self.fewerPieces), levels, samples, floorLoss)
+            let range = sensitivity(of: some, described(levels, samples), floorLoss, wallLoss: levels.wallLoss)
             levels = self.levels(
                 of: samples, recordings: recordings.count,
-                received: Reception(level: some.level, width: some.width, deviation: Self.shadowing.squareRoot()))
+                received: Reception(level: range.level, width: range.width, deviation: Self.shadowing.squareRoot()))
             floorLoss = self.floorLoss(of: others, levels)
         }
-        let range = sensitivity(of: Array(pieces).thinned(to: Self.mostPieces), levels, samples, floorLoss)
         let powers = described(levels, samples)
+        let range = sensitivity(
+            of: pieces.thinned(to: Self.mostPieces).map(detections), powers, floorLoss, wallLoss: levels.wallLoss)
         return RadioCalibration(
             powers: powers, floorLoss: floorLoss, wallLoss: wallLoss(levels, samples), sensitivity: range.level,
-            sensitivityError: range.error,
-            sensitivityWidth: range.width,
-            readings: range.readings, effectiveDetections: range.draws,
-            recordings: recordings.count { !$0.isEmpty })
+            sensitivityError: range.error, sensitivityWidth: range.width, readings: range.readings,
+            effectiveDetections: range.draws, recordings: recordings.count { !$0.isEmpty })
     }
 
     /// Minimum number of samples for a fit.
@@ -216,9 +216,7 @@ struct CalibrationFit {
                     guard let index = indexes[identity] else { continue }
                     let beacon = venue.beacons[index]
                     let exponent = beacon.pathLossExponent ?? model.pathLossExponent
-                    let loss = PieceLoss(
-                        of: piece, to: beacon.point, walls: beacon.mapID == piece.mapID ? walls[index] : nil,
-                        model: model)
+                    let loss = loss(of: piece, to: index)
                     let power = beacon.measuredPower ?? model.defaultPower
                     let level = reading.sum / Double(reading.count)
                     let sample = Sample(
@@ -234,6 +232,13 @@ struct CalibrationFit {
             }
         }
         return samples
+    }
+
+    /// Returns the path loss and the walls between a piece and a beacon; the walls of the beacon's own map count.
+    private func loss(of piece: FingerprintCutter.Piece, to index: Int) -> PieceLoss {
+        let beacon = venue.beacons[index]
+        return PieceLoss(
+            of: piece, to: beacon.point, walls: beacon.mapID == piece.mapID ? walls[index] : nil, model: model)
     }
 
     /// The effects on the levels, in dB: a mean, the difference of each beacon's power from the presumed one, and the offset
@@ -293,13 +298,14 @@ struct CalibrationFit {
             }
             return sums.map { $0.residuals / $0.weights }
         }
+        let hasWalls = walls.contains { $0 != nil }
         for _ in 0..<Self.mostIterations {
             let before = levels.powers
             let all = levels.weights.reduce(0, +)
             levels.mean += zip(samples, levels.weights).reduce(0) { $0 + $1.1 * levels.residual($1.0) } / all
             levels.powers = fit(levels.powers, prior: powerPrior, \.beacon)
             levels.offsets = fit(levels.offsets, prior: offsetPrior, \.recording)
-            if walls.contains(where: { $0 != nil }) { fitWalls(&levels, samples) }
+            if hasWalls { fitWalls(&levels, samples) }
             for (index, sample) in samples.enumerated() {
                 levels.weights[index] = Self.weight(
                     of: sample, error: levels.residual(sample), lossVariance: levels.lossVariance(sample))
@@ -392,30 +398,30 @@ struct CalibrationFit {
     private static let detectionWeight = 0.5
     private static let levelDeviation = 10.0
 
-    /// A piece for the sensitivity: the expected RSSI of all beacons, and the draws of those received.
+    /// A piece for the sensitivity: the ways from all beacons, and the draws of those received.
     private struct Detections {
-        var expected: [Double]
+        /// The path loss in dB, negative, and the number of floors and the mean number of walls.
+        var ways: [(path: Double, floors: Double, walls: Double)] = []
         /// The index of each received beacon, and the number of its draws.
-        var draws: [(beacon: Int, count: Double)]
+        var draws: [(beacon: Int, count: Double)] = []
+        /// The number of readings.
+        var readings = 0
     }
 
     /// Chooses the sensitivity and the width under which the received beacons are most probable among all beacons.
     private func sensitivity(
-        of pieces: [FingerprintCutter.Piece], _ levels: Levels, _ samples: [Sample],
-        _ floorLoss: RadioCalibration.Loss?
+        of heard: [Detections], _ known: [RadioCalibration.Power], _ floorLoss: RadioCalibration.Loss?,
+        wallLoss: Double
     ) -> (level: Double, error: Double, width: Double, readings: Int, draws: Double) {
         var powers = venue.beacons.map { $0.measuredPower ?? model.defaultPower }
-        for power in described(levels, samples) {
+        for power in known {
             if let index = indexes[power.beacon] { powers[index] = power.value }
         }
         let floorLoss = floorLoss?.value ?? model.floorLoss
-        let heard = pieces.map {
-            detections(in: $0, powers: powers, floorLoss: floorLoss, wallLoss: levels.wallLoss)
+        let expected = heard.map { piece in
+            zip(powers, piece.ways).map { $0 + $1.path - $1.floors * floorLoss - $1.walls * wallLoss }
         }
-        var readings = 0
-        for piece in pieces {
-            for (identity, reading) in piece.readings where indexes[identity] != nil { readings += reading.count }
-        }
+        let readings = heard.reduce(0) { $0 + $1.readings }
         var draws = 0.0
         for piece in heard { draws = piece.draws.reduce(draws) { $0 + $1.count } }
         var scores: [(level: Double, width: Double, score: Double)] = []
@@ -423,7 +429,7 @@ struct CalibrationFit {
             let deviation = (level - model.sensitivity) / Self.levelDeviation
             for width in Self.widths {
                 var sum = -deviation * deviation / 2
-                for piece in heard { sum += score(of: piece, level, width) }
+                for (piece, expected) in zip(heard, expected) { sum += score(of: piece, expected, level, width) }
                 scores.append((level, width, sum))
             }
         }
@@ -443,29 +449,26 @@ struct CalibrationFit {
         return (best.level, variance.squareRoot(), best.width, readings, Self.detectionWeight * draws)
     }
 
-    private func detections(
-        in piece: FingerprintCutter.Piece, powers: [Double], floorLoss: Double, wallLoss: Double
-    ) -> Detections {
-        var result = Detections(expected: [], draws: [])
+    private func detections(in piece: FingerprintCutter.Piece) -> Detections {
+        var result = Detections()
         for (index, beacon) in venue.beacons.enumerated() {
-            let floors = Double(floorDistance.floors(from: beacon.mapID, to: piece.mapID))
             if let reading = piece.readings[beacon.identity] {
                 result.draws.append((index, piece.draws(reading.count)))
             }
             let exponent = beacon.pathLossExponent ?? model.pathLossExponent
-            let loss = PieceLoss(
-                of: piece, to: beacon.point, walls: beacon.mapID == piece.mapID ? walls[index] : nil, model: model)
-            result.expected.append(
-                powers[index] + exponent * loss.mean - floors * floorLoss - loss.walls * wallLoss)
+            let loss = loss(of: piece, to: index)
+            let floors = floorDistance.floors(from: beacon.mapID, to: piece.mapID)
+            result.ways.append((exponent * loss.mean, Double(floors), loss.walls))
         }
+        for (identity, reading) in piece.readings where indexes[identity] != nil { result.readings += reading.count }
         return result
     }
 
-    private func score(of detections: Detections, _ level: Double, _ width: Double) -> Double {
+    private func score(of piece: Detections, _ expected: [Double], _ level: Double, _ width: Double) -> Double {
         let unheard = model.unsurveyedRate / Double(max(1, venue.beacons.count))
-        let rates = detections.expected.map { max(unheard, 1 / (1 + cmath_exp((level - $0) / width))) }
+        let rates = expected.map { max(unheard, 1 / (1 + cmath_exp((level - $0) / width))) }
         let all = cmath_log(rates.reduce(0, +))
-        return Self.detectionWeight * detections.draws.reduce(0) { $0 + $1.count * (cmath_log(rates[$1.beacon]) - all) }
+        return Self.detectionWeight * piece.draws.reduce(0) { $0 + $1.count * (cmath_log(rates[$1.beacon]) - all) }
     }
 }
 
@@ -502,24 +505,6 @@ struct Reception: Hashable {
     func expectedError(at expected: Double) -> Double {
         variance / width / (1 + cmath_exp(min(100, (expected - level) / width)))
     }
-}
-
-/// The number of walls between a beacon and the points of its map, as a table.
-struct WallCounts {
-    private let lattice: WallCrossings.Lattice
-    private let counts: [UInt8]
-
-    /// The distance in metres between the points of the table, and their maximum number.
-    private static let spacing = 0.5
-    private static let mostPoints = 40_000
-
-    init(from beacon: MapPoint, on map: VenueMap, _ walls: WallCrossings) {
-        lattice = WallCrossings.Lattice(over: map, spacing: Self.spacing, atMost: Self.mostPoints)
-        counts = walls.counts(from: beacon, to: lattice)
-    }
-
-    /// Returns the number of walls that attenuate the signal at a point.
-    func count(to point: MapPoint) -> Double { Double(min(counts[lattice.nearest(to: point)], SignalModel.mostWalls)) }
 }
 
 /// The mean and the variance of the path loss, for an exponent of 1, over the normal distribution of a piece's position.

@@ -48,6 +48,15 @@ package struct MapGrid: Hashable, Sendable {
         return Int(row) * columns + Int(column)
     }
 
+    /// Returns the column or the row at a coordinate in metres, or the nearest one.
+    func column(at x: Double) -> Int { Self.step((x - origin.x) / cellSize, columns) }
+    func row(at y: Double) -> Int { Self.step((y - origin.y) / cellSize, rows) }
+
+    /// Returns the cell that contains the point, or the nearest one outside the grid.
+    func nearestCell(to point: MapPoint) -> Int { row(at: point.y) * columns + column(at: point.x) }
+
+    private static func step(_ steps: Double, _ count: Int) -> Int { min(whole(steps, upTo: count), count - 1) }
+
     /// Returns the columns and rows whose cell centers lie within `radius` metres of the point along both axes.
     package func block(around point: MapPoint, radius: Double) -> (columns: Range<Int>, rows: Range<Int>) {
         (

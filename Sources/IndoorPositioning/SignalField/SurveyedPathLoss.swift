@@ -194,13 +194,10 @@ final class PathLossTables: Sendable {
     /// Subtracts the loss of the walls between a beacon and each cell of its table.
     private func addWalls(_ table: inout SignalField.Table, _ index: Int, _ floor: Floor) {
         guard let walls = walls(of: index, floor) else { return }
-        let grid = floor.grid
-        guard let column = table.columns.first, let row = table.rows.first else { return }
-        let lattice = WallCrossings.Lattice(
-            origin: grid.center(of: row * grid.columns + column), spacing: grid.cellSize, columns: table.columns.count,
-            rows: table.rows.count)
+        let counts = walls.counts(
+            from: transmitters[index].point, to: floor.grid, columns: table.columns, rows: table.rows)
         let loss = Float(model.wallLoss)
-        for (cell, count) in walls.counts(from: transmitters[index].point, to: lattice).enumerated() {
+        for (cell, count) in counts.enumerated() {
             table.mean[cell] -= loss * Float(min(count, SignalModel.mostWalls))
         }
     }

@@ -357,9 +357,8 @@ extension ReceiverMonitor {
 }
 
 // The state of a monitor as bytes. Version 2, in little-endian order: the detection shares, the losses through a floor and a
-// wall, and the
-// state of each receiver after its name and its presumed power. The readings for the search of places are few minutes old and
-// aren't written.
+// wall, and the state of each receiver after its name and its presumed power. The readings for the search of places are few
+// minutes old and aren't written.
 extension ReceiverMonitor {
     private static let version: UInt8 = 2
 

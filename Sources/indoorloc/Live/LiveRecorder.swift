@@ -68,7 +68,7 @@ struct LiveRecorder: ~Copyable {
         try save()
     }
 
-    /// Makes the entries of the last second readable in the file, also if the program is killed later.
+    /// Makes the latest entries readable in the file, also if the program is killed later.
     private mutating func save() throws {
         guard marks?.isFull == true || checkpoint.duration(to: .now) >= checkpointInterval else { return }
         for entry in marks?.release() ?? [] { try file?.write(entry) }

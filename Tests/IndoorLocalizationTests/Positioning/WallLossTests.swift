@@ -12,7 +12,7 @@ final class WallCountTests: XCTestCase {
         [(10, 0), (10, 3.5)], [(5, 4), (5, 4)], [(0, 7), (15, 7.001)],
     ].map { $0.map { MapPoint(x: $0.0, y: $0.1) } }
 
-    func testTheCountsOfALatticeAreThoseOfItsPoints() {
+    func testTheCountsOfAGridAreThoseOfItsCells() {
         let map = VenueMap(id: 1, name: "rooms", level: 0, width: 15, height: 12, walls: walls)
         let crossings = WallCrossings(of: map)
         var generator = SeededGenerator(seed: 1)
@@ -20,48 +20,55 @@ final class WallCountTests: XCTestCase {
         var points = [(8, 2), (5, 2), (8, 4), (3, 3), (0, 0), (15, 7), (-4, 20), (2.5, 6), (6, 7), (12, 7.0008)]
             .map { MapPoint(x: $0.0, y: $0.1) }
         points += (0..<40).map { _ in MapPoint(x: 15 * generator.uniform(), y: 12 * generator.uniform()) }
-        let lattices = [
-            WallCrossings.Lattice(origin: MapPoint(x: 0.25, y: 0.25), spacing: 0.5, columns: 30, rows: 24),
-            // Its points are on the walls and their joints.
-            WallCrossings.Lattice(origin: MapPoint(x: 0, y: 0), spacing: 1, columns: 16, rows: 13),
-            WallCrossings.Lattice(origin: MapPoint(x: -7, y: -3), spacing: 2.3, columns: 12, rows: 9),
+        func grid(_ x: Double, _ y: Double, _ edge: Double, _ columns: Int, _ rows: Int) -> MapGrid {
+            let size = MapPoint(x: (Double(columns) - 0.1) * edge, y: (Double(rows) - 0.1) * edge)
+            return MapGrid(from: MapPoint(x: x, y: y), to: MapPoint(x: x, y: y) + size, cellSize: edge)
+        }
+        let rectangles = [
+            (grid(0, 0, 0.5, 30, 24), 0..<30, 0..<24), (grid(0, 0, 0.5, 30, 24), 5..<20, 3..<11),
+            // The centers of its cells are on the walls and their joints.
+            (grid(-0.5, -0.5, 1, 16, 13), 0..<16, 0..<13), (grid(-8.15, -4.15, 2.3, 12, 9), 0..<12, 0..<9),
         ]
         var most = 0
         for point in points {
-            for lattice in lattices {
-                let counts = crossings.counts(from: point, to: lattice)
+            for (grid, columns, rows) in rectangles {
+                let counts = crossings.counts(from: point, to: grid, columns: columns, rows: rows)
+                XCTAssertEqual(counts.count, columns.count * rows.count)
                 for (place, count) in counts.enumerated() {
-                    let (row, column) = place.quotientAndRemainder(dividingBy: lattice.columns)
-                    let expected = crossings.count(from: point, to: lattice.point(column, row))
+                    let (row, column) = place.quotientAndRemainder(dividingBy: columns.count)
+                    let center = grid.center(
+                        of: (rows.lowerBound + row) * grid.columns + columns.lowerBound + column)
+                    let expected = crossings.count(from: point, to: center)
                     most = max(most, expected)
                     guard Int(count) != expected else { continue }
-                    return XCTFail("\(count) walls, not \(expected), from \(point) to \(lattice.point(column, row))")
+                    return XCTFail("\(count) walls, not \(expected), from \(point) to \(center)")
                 }
             }
         }
         XCTAssertGreaterThan(most, 5)
     }
 
-    func testTheNearestPointOfALatticeIsFound() {
-        let map = VenueMap(id: 1, name: "hall", level: 0, width: 10, height: 4, walls: [])
-        let lattice = WallCrossings.Lattice(over: map, spacing: 0.5, atMost: 1000)
-        XCTAssertEqual([lattice.columns, lattice.rows], [20, 8])
-        XCTAssertEqual(lattice.nearest(to: MapPoint(x: 0.7, y: 0.3)), 1)
-        XCTAssertEqual(lattice.nearest(to: MapPoint(x: 9.9, y: 3.9)), 159)
-        XCTAssertEqual(lattice.nearest(to: MapPoint(x: -3, y: 1e12)), 140)
-        // 400 points of 40 m².
-        let large = WallCrossings.Lattice(over: map, spacing: 0.1, atMost: 400)
-        XCTAssertLessThanOrEqual(large.columns * large.rows, 400)
-        XCTAssertEqual(large.spacing, 0.33, accuracy: 0.03)
-        for (width, height) in [(1e6, 0.5), (0, 0), (.infinity, 4), (.nan, 4), (.infinity, .infinity), (1e300, 1e300)]
-            as [(Double, Double)]
-        {
-            let odd = WallCrossings.Lattice(
-                over: VenueMap(id: 1, name: "hall", level: 0, width: width, height: height, walls: []), spacing: 0.5,
-                atMost: 400)
-            XCTAssertTrue((1...400).contains(odd.columns * odd.rows), "\(width)")
-            XCTAssertTrue((0..<400).contains(odd.nearest(to: MapPoint(x: width, y: .nan))))
+    func testTheNearestCellOfAGridIsFound() {
+        let grid = MapGrid(from: MapPoint(x: 0, y: 0), to: MapPoint(x: 10, y: 4), cellSize: 0.5)
+        XCTAssertEqual([grid.columns, grid.rows], [20, 8])
+        XCTAssertEqual(grid.nearestCell(to: MapPoint(x: 0.7, y: 0.3)), 1)
+        XCTAssertEqual(grid.nearestCell(to: MapPoint(x: 9.9, y: 3.9)), 159)
+        XCTAssertEqual(grid.nearestCell(to: MapPoint(x: -3, y: 1e12)), 140)
+    }
+
+    func testAMapOfAnySizeHasATableOfABoundedSize() {
+        let sizes: [(Double, Double)] = [
+            (400, 250), (1e6, 0.5), (0, 0), (.infinity, 4), (.nan, 4), (.infinity, .infinity), (1e300, 1e300),
+        ]
+        for (width, height) in sizes {
+            let map = VenueMap(id: 1, name: "hall", level: 0, width: width, height: height, walls: [])
+            let table = WallCounts(from: MapPoint(x: 1, y: 1), on: map, WallCrossings(of: map))
+            XCTAssertLessThanOrEqual(table.cellCount, 250_000, "\(width)")
+            XCTAssertEqual(table.count(to: MapPoint(x: width, y: .nan)), 0)
         }
+        let large = VenueMap(id: 1, name: "hall", level: 0, width: 400, height: 250, walls: [])
+        XCTAssertLessThanOrEqual(
+            WallCounts(from: MapPoint(x: 1, y: 1), on: large, WallCrossings(of: large)).cellCount, 41_000)
     }
 }
 
