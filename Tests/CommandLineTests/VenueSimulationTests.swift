@@ -245,7 +245,8 @@ final class VenueSimulationTests: XCTestCase {
         XCTAssertEqual(coverage.status, 503)
         XCTAssertEqual(
             try coverage.error,
-            "The simulation takes more than 0 s, and was ended. Propose fewer beacons, or divide the venue.")
+            "The simulation takes more than 0 s of a processor, and was ended. Propose fewer beacons, or divide the venue."
+        )
         let points = #"{"mapId": 1, "x": 5, "y": 3, "pause": 60}"#
         let walk = try post(served, "api/v1/walk", try walkRequest(served.text, walk(points)))
         XCTAssertEqual(walk.status, 503)
@@ -317,6 +318,18 @@ final class PageCalculationTests: XCTestCase {
             while true { try check() }
         }
         XCTAssertEqual(ended, .failure(.late(limit: .zero)))
+    }
+
+    func testTheTimeThatACalculationWaitsForAProcessorDoesNotCount() async {
+        let limit = Duration.milliseconds(200)
+        let gate = Gate()
+        let calculation = Task { await PageCalculation(limit: limit).ended(behind: gate) }
+        XCTAssertTrue(gate.isEntered())
+        let end = ContinuousClock.now + limit
+        while ContinuousClock.now <= end { await Task.yield() }
+        gate.open()
+        let ended = await calculation.value
+        XCTAssertEqual(ended, .success(1))
     }
 
     /// More calculations than there are threads for tasks wait; requests are still answered.

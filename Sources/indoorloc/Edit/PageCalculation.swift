@@ -1,7 +1,7 @@
 import Foundation
 import IndoorLocalization
 
-/// A calculation that a page requests: one at a time, for a limited time.
+/// A calculation that a page requests: one at a time, for a limited processor time.
 ///
 /// It runs on its own thread, because it would occupy one of the few threads that answer requests. A new request replaces
 /// the earlier one, whose result nobody waits for.
@@ -12,7 +12,7 @@ final class PageCalculation: Sendable {
         case replaced
         /// The client has left.
         case cancelled
-        /// The calculation needs more than the permitted time.
+        /// The calculation needs more than the permitted processor time.
         case late(limit: Duration)
     }
 
@@ -20,7 +20,8 @@ final class PageCalculation: Sendable {
     private let latest = Guarded(0)
     private let queue = DispatchQueue(label: "IndoorLocalization.PageCalculation", qos: .utility)
 
-    /// - Parameter limit: the longest time of a calculation.
+    /// - Parameter limit: the most processor time of a calculation. Unlike the time on a clock, other work on the machine
+    ///   doesn't change it.
     init(limit: Duration = .seconds(60)) { self.limit = limit }
 
     /// The number of requests so far.
@@ -42,11 +43,11 @@ final class PageCalculation: Sendable {
         let result: Result<Product, End> = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 queue.async { [self] in
-                    let deadline = ContinuousClock.now + limit
+                    let start = Self.processorTime()
                     let check = { () throws(End) in
                         if mark.isSet.withLock(\.self) { throw .cancelled }
                         if self.requests != number { throw .replaced }
-                        if ContinuousClock.now > deadline { throw .late(limit: self.limit) }
+                        if Self.processorTime() - start > self.limit { throw .late(limit: self.limit) }
                     }
                     continuation.resume(
                         returning: Result { () throws(End) in
@@ -59,6 +60,13 @@ final class PageCalculation: Sendable {
             mark.isSet.withLock { $0 = true }
         }
         return try result.get()
+    }
+
+    /// Returns the processor time of the current thread.
+    private static func processorTime() -> Duration {
+        var time = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return Duration(secondsComponent: Int64(time.tv_sec), attosecondsComponent: Int64(time.tv_nsec) * 1_000_000_000)
     }
 }
 

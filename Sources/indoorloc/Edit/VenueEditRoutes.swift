@@ -253,7 +253,9 @@ struct VenueEditRoutes: HTTPRoutes {
             case .cancelled: throw HTTPProblem(503, "The client has left.")
             case .late(let limit):
                 throw HTTPProblem(
-                    503, "The simulation takes more than \(limit.components.seconds) s, and was ended. \(advice)")
+                    503,
+                    "The simulation takes more than \(limit.components.seconds) s of a processor, and was ended. \(advice)"
+                )
             }
         }
     }
