@@ -15,8 +15,6 @@ for line in sys.stdin:
         limit = max(128 * 1024, 16 * report["cycles"])
         # The server and the client of HTTP keep buffers, whose number depends on the times of their threads.
         if report["subject"] == "liveMap": limit = max(256 * 1024, limit)
-        # The runtime keeps a cancelled sleep until its deadline. Those of a connection end within half a minute.
-        if report["subject"] == "sharing": limit += 1024 * 1024
         if report["survivors"]: problems.append("objects survive")
     else:
         print(f"| {report['hours']:.1f} h in {report['seconds']:.0f} s: {report['readings']} readings, "

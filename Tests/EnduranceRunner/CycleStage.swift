@@ -9,6 +9,15 @@ import MQTTSharing
 /// A part of the package that can be started and stopped.
 enum CycleSubject: String, CaseIterable {
     case localizer, scanner, plugins, liveMap, sharing
+
+    /// The longest time that a task of this part sleeps on the machine's clock.
+    fileprivate var longestSleep: Duration {
+        switch self {
+        case .localizer, .scanner, .plugins: .zero
+        case .liveMap: LiveMapServer.Limits().head
+        case .sharing: max(SharingMachine.refreshInterval, MQTTSharingSettings().patience)
+        }
+    }
 }
 
 /// The surroundings of the cycles, which stay from one cycle to the next.
@@ -198,10 +207,10 @@ struct CycleReport: Codable {
         let stage = try await CycleStage(subject)
         try await stage.run(max(20, count / 10), remains)
         _ = await remains.settle()
-        before = try Usage()
+        before = try await Usage(after: subject.longestSleep)
         try await stage.run(count, remains)
         survivors = await remains.settle()
-        after = try Usage()
+        after = try await Usage(after: subject.longestSleep)
         seconds = begin.duration(to: .now).seconds
         stage.end()
     }
@@ -267,6 +276,13 @@ struct Usage: Codable {
     var residentKilobytes: Int
     var threads: Int
     var descriptors: Int
+
+    /// Measures the resources when the runtime has released the sleeps of cancelled tasks, which it keeps until their
+    /// deadlines.
+    init(after longestSleep: Duration) async throws {
+        if longestSleep > .zero { try await Task.sleep(for: longestSleep + .seconds(1)) }
+        try self.init()
+    }
 
     /// Measures the resources now.
     init() throws {

@@ -86,7 +86,7 @@ package struct SharingMachine: Sendable {
     }
 
     /// The time after which a device publishes its presence again. This restores presences that were lost or replaced.
-    static let refreshInterval = Duration.seconds(300)
+    package static let refreshInterval = Duration.seconds(300)
     /// The time after which the device asks again for its own presence, if the broker hasn't sent it. A broker drops
     /// messages if a flood of other presences fills the queue of this device.
     static let echoPause = Duration.seconds(2)
