@@ -12,6 +12,7 @@ let targets: [Target] = [
     // Without `pkgConfig`, which would make SwiftPM warn of libraries that a user of the core doesn't need. The headers
     // say which package is missing.
     .systemLibrary(name: "CLibArchive"),
+    .systemLibrary(name: "CZlib"),
     .systemLibrary(name: "CExpat"),
     .systemLibrary(name: "CYAML"),
     .systemLibrary(name: "CCurl"),
@@ -65,6 +66,7 @@ let targets: [Target] = [
             "CSodium",
         ]),
     .target(name: "SQLiteFiles", dependencies: ["CSQLite"]),
+    .target(name: "Decompression", dependencies: ["CZlib"]),
     .target(name: "SecretFiles", dependencies: ["TextFormats", "IndoorVocabulary"]),
     .target(
         name: "GeofenceLogging",
@@ -81,7 +83,7 @@ let targets: [Target] = [
         name: "VenuePackets",
         dependencies: [
             "TextFormats", "IndoorVocabulary", "VenueModel", "BeaconScanning", "IndoorPositioning", "IndoorRouting",
-            "LocalizationSession", "CCurl", "CLibArchive", "CFolders",
+            "LocalizationSession", "Decompression", "CCurl", "CLibArchive", "CFolders",
         ]),
     // Venues and walks in the formats of other programs.
     .target(
@@ -91,7 +93,9 @@ let targets: [Target] = [
         ]),
     .target(
         name: "ScanRecording",
-        dependencies: ["TextFormats", "IndoorVocabulary", "VenueModel", "BeaconScanning", "CLibArchive"]),
+        dependencies: [
+            "TextFormats", "IndoorVocabulary", "VenueModel", "BeaconScanning", "Decompression", "CLibArchive",
+        ]),
     .target(
         name: "LiveMap",
         dependencies: [

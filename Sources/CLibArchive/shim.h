@@ -56,9 +56,16 @@ static inline int clibarchive_create_private(const char *path) {
     return open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 }
 
-// Opens a file for reading. Returns the descriptor, or -1 and errno. libarchive does not open the file, because it
-// reads a pipe to its end when it closes it, and would wait forever for a pipe that stays open.
+// Opens a file for reading. Returns the descriptor, or -1 and errno.
 static inline int clibarchive_open(const char *path) { return open(path, O_RDONLY | O_CLOEXEC); }
+
+// Reads the next bytes that a file or a pipe has. Returns their number, 0 at the end, or -1 and errno.
+static inline ssize_t clibarchive_read(int descriptor, void *buffer, size_t size) {
+    ssize_t count;
+    do count = read(descriptor, buffer, size);
+    while (count < 0 && errno == EINTR);
+    return count;
+}
 
 // Returns the system's text for its last error.
 static inline const char *clibarchive_last_reason(void) { return strerror(errno); }

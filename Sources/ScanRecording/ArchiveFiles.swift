@@ -1,50 +1,52 @@
 import CLibArchive
+import Decompression
 import IndoorVocabulary
 
 /// A plain or gzip-compressed file that is read in chunks. The content determines the compression, not the name.
 ///
-/// A class, because it owns a C object that must be freed exactly once.
+/// A class, because it owns a file descriptor that must be closed exactly once.
 package final class ArchiveInput {
-    /// The number of bytes in a chunk.
-    package static let chunkSize = 1 << 16
-
-    private let archive: OpaquePointer
     private let descriptor: Int32
+    private let block: UnsafeMutableRawBufferPointer
+    /// The decoder of a compressed file; nil for a plain one.
+    private var inflater: Inflater?
+    private var isAtEnd = false
+    /// The bytes that `begins(with:)` or `start(until:)` has read and `read(into:)` has not returned yet.
+    private var ahead: [UInt8] = []
+    /// The number of bytes that were read from the file.
+    private var stored = 0
+    /// The number of bytes so far, after decompression.
+    private var inflated = 0
 
-    /// Opens a file.
+    /// Opens a file, and waits for its first bytes.
     ///
     /// - Throws: `ArchiveFailure` with the system's reason.
     package init(path: String) throws(ArchiveFailure) {
         try ArchiveFailure.checkPath(path)
         let descriptor = clibarchive_open(path)
-        guard descriptor >= 0 else { throw ArchiveFailure(reason: String(cString: clibarchive_last_reason())) }
-        guard let archive = archive_read_new() else {
-            _ = clibarchive_close(descriptor)
-            throw ArchiveFailure(reason: "out of memory")
-        }
-        self.archive = archive
+        guard descriptor >= 0 else { throw ArchiveFailure.ofSystem }
         self.descriptor = descriptor
-        archive_read_support_filter_gzip(archive)
-        archive_read_support_format_raw(archive)
-        archive_read_support_format_empty(archive)
-        guard archive_read_open_fd(archive, descriptor, Self.chunkSize) == ARCHIVE_OK else {
-            throw ArchiveFailure(of: archive)
+        block = .allocate(byteCount: Inflater.chunkSize, alignment: 1)
+        var start = 0
+        while start < Inflater.gzipStart.count, !isAtEnd {
+            start += try fill(UnsafeMutableRawBufferPointer(rebasing: block[start...]))
         }
-        var entry: OpaquePointer?
-        let status = archive_read_next_header(archive, &entry)
-        guard status == ARCHIVE_OK || status == ARCHIVE_EOF else { throw ArchiveFailure(of: archive) }
-        isAtEnd = status == ARCHIVE_EOF
+        let bytes = UnsafeRawBufferPointer(rebasing: block[..<start])
+        guard bytes.starts(with: Inflater.gzipStart) else {
+            ahead += bytes
+            return
+        }
+        guard let inflater = Inflater(.gzip) else { throw ArchiveFailure(reason: "out of memory") }
+        _ = inflater.fill { buffer in
+            buffer.copyMemory(from: bytes)
+            return start
+        }
+        self.inflater = inflater
     }
 
-    private var isAtEnd = false
-    /// The bytes that `begins(with:)` has read and `read(into:)` has not returned yet.
-    private var ahead: [UInt8] = []
-    /// The number of bytes so far, after decompression.
-    private var inflated = 0
-
     deinit {
-        archive_read_free(archive)
         _ = clibarchive_close(descriptor)
+        block.deallocate()
     }
 
     /// Returns whether the content begins with these bytes.
@@ -77,18 +79,31 @@ package final class ArchiveInput {
     }
 
     private func readBlock(into bytes: inout [UInt8]) throws(ArchiveFailure) {
-        var block: UnsafeRawPointer?
-        var count = 0
-        var offset: la_int64_t = 0
-        switch archive_read_data_block(archive, &block, &count, &offset) {
-        case ARCHIVE_OK: bytes += UnsafeRawBufferPointer(start: block, count: count)
-        case ARCHIVE_EOF: isAtEnd = true
-        default: throw ArchiveFailure(of: archive)
+        guard let inflater else {
+            bytes += UnsafeRawBufferPointer(rebasing: block[..<(try fill(block))])
+            return
         }
-        guard !isAtEnd else { return }
-        inflated += count
-        // Filter -1 is the last filter: it counts the bytes of the file itself.
-        let compressed = Int(archive_filter_bytes(archive, -1))
+        let count = bytes.count
+        do throws(Inflater.Failure) { _ = try inflater.read(into: &bytes) } catch { throw ArchiveFailure(error) }
+        guard bytes.count == count else {
+            inflated += bytes.count - count
+            return try checkSize(stored - inflater.unread)
+        }
+        guard try inflater.fill({ (buffer) throws(ArchiveFailure) in try fill(buffer) }) == 0 else { return }
+        do throws(Inflater.Failure) { try inflater.finish() } catch { throw ArchiveFailure(error) }
+    }
+
+    /// Reads the next bytes of the file into a buffer, and returns their number.
+    private func fill(_ buffer: UnsafeMutableRawBufferPointer) throws(ArchiveFailure) -> Int {
+        let count = clibarchive_read(descriptor, buffer.baseAddress, buffer.count)
+        guard count >= 0 else { throw ArchiveFailure.ofSystem }
+        isAtEnd = count == 0
+        stored += count
+        return count
+    }
+
+    /// Throws if the content is too long for this number of compressed bytes.
+    private func checkSize(_ compressed: Int) throws(ArchiveFailure) {
         guard inflated <= InputLimits.standard.inflatedSize(ofCompressed: compressed) else {
             throw ArchiveFailure(
                 reason: "\(compressed) bytes unpack to more than \(inflated), which no recording does; record it again")
@@ -99,77 +114,35 @@ package final class ArchiveInput {
 /// Data in the zlib format (RFC 1950).
 package enum ZlibData {
     /// Returns the decompressed bytes, up to the size that `InputLimits` allows.
-    ///
-    /// libarchive reads deflated data only in a container, so this function gives them the header and trailer of gzip.
     package static func decompressed(_ bytes: [UInt8]) throws(ArchiveFailure) -> [UInt8] {
-        // Two bytes of header, which as a number are a multiple of 31, and the Adler-32 of the result.
-        guard bytes.count > 6, bytes[0] & 0x0F == 8, bytes[1] & 0x20 == 0,
-            (Int(bytes[0]) << 8 | Int(bytes[1])).isMultiple(of: 31)
-        else { throw ArchiveFailure(reason: "the data is not in the zlib format") }
-        let container =
-            [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 0xFF] + bytes[2..<(bytes.count - 4)] + [UInt8](repeating: 0, count: 8)
-        guard let archive = archive_read_new() else { throw ArchiveFailure(reason: "out of memory") }
-        defer { archive_read_free(archive) }
-        archive_read_support_filter_gzip(archive)
-        archive_read_support_format_raw(archive)
-        archive_read_support_format_empty(archive)
         let limit = InputLimits.standard.inflatedSize(ofCompressed: bytes.count)
-        // libarchive reads from the buffer until the handle is freed.
-        let content = container.withUnsafeBytes { buffer in
-            Result { () throws(ArchiveFailure) in
-                guard archive_read_open_memory(archive, buffer.baseAddress, buffer.count) == ARCHIVE_OK else {
-                    throw ArchiveFailure(of: archive)
-                }
-                return try Self.content(of: archive, limit: limit)
-            }
+        let content: [UInt8]?
+        do throws(Inflater.Failure) { content = try Inflater.content(of: bytes, .zlib, limit: limit) } catch {
+            throw ArchiveFailure(reason: error.reason)
         }
-        let result = try content.get()
-        guard bytes.suffix(4).reduce(UInt32(0), { $0 << 8 | UInt32($1) }) == checksum(result) else {
-            throw ArchiveFailure(reason: "the checksum of the compressed data is wrong")
-        }
-        return result
-    }
-
-    private static func content(of archive: OpaquePointer, limit: Int) throws(ArchiveFailure) -> [UInt8] {
-        var entry: OpaquePointer?
-        var result: [UInt8] = []
-        switch archive_read_next_header(archive, &entry) {
-        case ARCHIVE_OK: break
-        case ARCHIVE_EOF: return result
-        default: throw ArchiveFailure(of: archive)
-        }
-        var chunk = [UInt8](repeating: 0, count: ArchiveInput.chunkSize)
-        while true {
-            let count = archive_read_data(archive, &chunk, chunk.count)
-            guard count >= 0 else { throw ArchiveFailure(of: archive) }
-            guard count > 0 else { return result }
-            result += chunk.prefix(count)
-            guard result.count <= limit else {
-                throw ArchiveFailure(reason: "the data unpacks to more than \(limit) bytes")
-            }
-        }
-    }
-
-    /// Returns the Adler-32 of bytes (RFC 1950, 8.2).
-    private static func checksum(_ bytes: [UInt8]) -> UInt32 {
-        var (sum, sums) = (UInt32(1), UInt32(0))
-        for byte in bytes {
-            sum = (sum + UInt32(byte)) % 65521
-            sums = (sums + sum) % 65521
-        }
-        return sums << 16 | sum
+        guard let content else { throw ArchiveFailure(reason: "the data unpacks to more than \(limit) bytes") }
+        return content
     }
 }
 
-/// An error from libarchive or from the system.
+/// An error from a compressed file, from libarchive or from the system.
 package struct ArchiveFailure: Error, Hashable, Sendable {
     /// The error text of libarchive or of the system.
     package var reason: String
-
     /// Whether the end of a compressed file is missing.
-    var isCutOff: Bool { reason.contains("truncated") }
+    private(set) var isCutOff = false
+
+    /// The last error of the system.
+    fileprivate static var ofSystem: ArchiveFailure {
+        ArchiveFailure(reason: String(cString: clibarchive_last_reason()))
+    }
 
     init(reason: String) { self.reason = reason }
+
+    /// Creates a failure from the defect of a compressed file.
+    init(_ defect: Inflater.Failure) {
+        (reason, isCutOff) = ("the file is damaged: \(defect.reason)", defect.isCutOff)
+    }
 
     /// Creates a failure from the last error of an archive.
     init(of archive: OpaquePointer) {
@@ -203,7 +176,7 @@ final class ArchiveOutput {
     convenience init(path: String, isCompressed: Bool) throws(ArchiveFailure) {
         try ArchiveFailure.checkPath(path)
         let descriptor = clibarchive_create_private(path)
-        guard descriptor >= 0 else { throw ArchiveFailure(reason: String(cString: clibarchive_last_reason())) }
+        guard descriptor >= 0 else { throw ArchiveFailure.ofSystem }
         try self.init(descriptor: descriptor, isOwn: true, isCompressed: isCompressed)
     }
 

@@ -153,7 +153,8 @@ package struct RecordDecoder {
             instant: try fields.instant(line),
             mapID: MapID(rawValue: try fields.integer(.mapId, in: identifiers, line)),
             point: MapPoint(
-                x: try fields.number(.x, in: anyNumber, line), y: try fields.number(.y, in: anyNumber, line)),
+                x: try fields.number(.x, in: Truth.coordinates, line),
+                y: try fields.number(.y, in: Truth.coordinates, line)),
             radius: try fields.number(.radius, in: Double.leastNonzeroMagnitude...1e8, line),
             isSoft: try fields.optionalBool(.soft, line) ?? false)
     }
@@ -176,7 +177,8 @@ package struct RecordDecoder {
         if truth.room == nil || fields.has(.x) || fields.has(.y) {
             guard truth.mapID != nil else { throw RecordProblem(.mapId, .missingField) }
             truth.point = MapPoint(
-                x: try fields.number(.x, in: anyNumber, line), y: try fields.number(.y, in: anyNumber, line))
+                x: try fields.number(.x, in: Truth.coordinates, line),
+                y: try fields.number(.y, in: Truth.coordinates, line))
         }
         return truth
     }

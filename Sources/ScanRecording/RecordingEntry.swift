@@ -106,6 +106,9 @@ package final class FoundStart: Sendable {
 
 /// The true position of the device at one instant: ground truth for surveys and scoring.
 public struct Truth: Hashable, Sendable {
+    /// The range of coordinates on a map, in metres.
+    package static let coordinates = -1e6...1e6
+
     /// The time of the position.
     public var instant: Instant
     /// The map that the device was on; nil if only the room is known.

@@ -160,6 +160,70 @@ final class RecordingReaderTests: XCTestCase {
         }
     }
 
+    /// The bytes of a compressed recording of two members, as a writer stores it that was flushed in between, and where
+    /// the second one begins.
+    private func members(_ folder: TemporaryFolder) throws -> (bytes: [UInt8], second: Int) {
+        var writer = try RecordingWriter(path: folder.path + "/members.jsonl.gz")
+        try writer.write(.step(Step(instant: Instant(seconds: 1))))
+        try writer.checkpoint()
+        let second = try folder.bytes("members.jsonl.gz").count
+        for second in [2.0, 3] { try writer.write(.step(Step(instant: Instant(seconds: second)))) }
+        try writer.close()
+        return (try folder.bytes("members.jsonl.gz"), second)
+    }
+
+    private func entries(_ bytes: [UInt8], in folder: TemporaryFolder) throws -> [RecordingEntry] {
+        let path = folder.path + "/walk.jsonl.gz"
+        try Data(bytes).write(to: URL(filePath: path))
+        var reader = try RecordingReader(path: path)
+        return try reader.readAll()
+    }
+
+    func testACompressedFileMayHaveSeveralMembersAndZerosBehindThem() throws {
+        let folder = try TemporaryFolder()
+        let (bytes, _) = try members(folder)
+        XCTAssertEqual(try entries(bytes, in: folder).count, 4)
+        XCTAssertEqual(try entries(bytes + [UInt8](repeating: 0, count: 512), in: folder).count, 4)
+        XCTAssertThrowsError(try entries(bytes + [1, 2, 3], in: folder)) { error in
+            XCTAssertTrue("\(error)".contains("the file is damaged: other bytes follow"), "\(error)")
+        }
+    }
+
+    func testAnyChangedBitOfACompressedFileIsAnErrorOrChangesNoEntry() throws {
+        let folder = try TemporaryFolder()
+        let (bytes, second) = try members(folder)
+        let whole = try entries(bytes, in: folder)
+        // The flags, the time and the system in each header, and the bits behind the last block, concern no content.
+        let rest = [0, second].flatMap { Array(($0 + 3)...($0 + 9)) } + [second - 9, bytes.count - 9]
+        for index in bytes.indices {
+            for bit in 0..<8 {
+                var changed = bytes
+                changed[index] ^= 1 << UInt8(bit)
+                do {
+                    let found = try entries(changed, in: folder)
+                    XCTAssertEqual(found, whole, "bit \(bit) of byte \(index)")
+                    XCTAssertTrue(rest.contains(index), "bit \(bit) of byte \(index)")
+                } catch { XCTAssertTrue(error is RecordingError, "\(error)") }
+            }
+        }
+    }
+
+    func testAWrongChecksumOrLengthOfACompressedFileIsNamed() throws {
+        let folder = try TemporaryFolder()
+        let (bytes, second) = try members(folder)
+        for (end, change, words) in [
+            (bytes.count, 0..<8, "the checksum of the compressed data is wrong"),
+            (bytes.count, 4..<8, "the length of the compressed data is wrong"),
+            (second, 0..<4, "the checksum of the compressed data is wrong"),
+        ] {
+            var damaged = bytes
+            for index in change { damaged[end - 8 + index] = 0 }
+            XCTAssertThrowsError(try entries(damaged, in: folder), words) { error in
+                XCTAssertTrue("\(error)".contains("cannot be read: the file is damaged: \(words)"), "\(error)")
+            }
+        }
+    }
+
     // MARK: - Lines
 
     func testAnInvalidLineReportsItsNumberFieldAndProblem() throws {
@@ -253,6 +317,14 @@ final class RecordingReaderTests: XCTestCase {
             ),
             (#"{"t":0,"type":"fix","mapId":1,"x":0,"y":0}"#, "radius", .missingField),
             (#"{"t":0,"type":"fix","mapId":"1","x":0,"y":0,"radius":1}"#, "mapId", .wrongType(expected: "a number")),
+            (
+                #"{"t":0,"type":"fix","mapId":1,"x":0,"y":-1000001,"radius":1}"#, "y",
+                .outOfRange(value: "-1000001", allowed: "-1000000 to 1000000")
+            ),
+            (
+                #"{"t":0,"type":"truth","mapId":1,"x":1e6,"y":1.5e6}"#, "y",
+                .outOfRange(value: "1500000", allowed: "-1000000 to 1000000")
+            ),
             (#"{"t":0,"type":"truth"}"#, "mapId", .missingField),
             (#"{"t":0,"type":"truth","mapId":1,"x":0}"#, "y", .missingField),
             (#"{"t":0,"type":"truth","room":"a","x":0,"y":0}"#, "mapId", .missingField),

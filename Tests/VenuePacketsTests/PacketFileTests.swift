@@ -242,6 +242,23 @@ final class PacketZipTests: XCTestCase {
         }
     }
 
+    func testAChangedBitOfAZipIsAnErrorOrChangesNoFile() throws {
+        let zip = try makeZip([("venue.json", document), ("plän.svg", "x")])
+        let bytes = try Data(contentsOf: URL(filePath: zip))
+        let whole = "\(try VenuePacketReader().read(zip).venue)"
+        var damaged = 0
+        for index in bytes.indices {
+            var changed = bytes
+            changed[index] ^= 4
+            try changed.write(to: URL(filePath: zip))
+            do {
+                let venue = try VenuePacketReader().read(zip).venue
+                XCTAssertEqual("\(venue)", whole, "byte \(index)")
+            } catch { damaged += 1 }
+        }
+        XCTAssertGreaterThan(damaged, bytes.count / 2, "the checksum of a file is compared")
+    }
+
     func testAZipWithTwoTopFoldersIsRefused() throws {
         let zip = try makeZip([("a/venue.json", document), ("b/venue.json", document)])
         XCTAssertEqual(VenuePacketReader().check(zip).map(\.path), ["$"])

@@ -204,6 +204,20 @@ final class RadioMapFileTests: XCTestCase {
         XCTAssertThrowsError(try RadioMapFile.read(file + ".missing.gz"))
     }
 
+    func testACompressedFileWithAWrongChecksumIsDamaged() throws {
+        let file = try temporaryFolder() + "/map.json.gz"
+        var random = SeededGenerator(seed: 5)
+        try RadioMapFile.write(radioMap(beacons: 3, using: &random), to: file)
+        var bytes = try Data(contentsOf: URL(filePath: file))
+        bytes[bytes.count - 8] ^= 1
+        try bytes.write(to: URL(filePath: file))
+        XCTAssertThrowsError(try RadioMapFile.read(file)) { error in
+            XCTAssertTrue(
+                "\(error)".contains("is damaged: the checksum of the compressed data is wrong; pack it again"),
+                "\(error)")
+        }
+    }
+
     func testARadioMapWithANumberThatIsNotFiniteIsNotWritten() throws {
         let folder = try temporaryFolder()
         let wrong = RadioMap(beacons: [], fingerprints: [], pathLossExponent: .nan)

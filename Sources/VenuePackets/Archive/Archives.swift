@@ -1,4 +1,5 @@
 import CLibArchive
+import Decompression
 import Glibc
 import IndoorVocabulary
 
@@ -178,34 +179,17 @@ enum GzipData {
     /// Returns the decompressed bytes, up to `limit` and up to the size that `InputLimits.inflation` allows.
     static func decompressed(_ bytes: [UInt8], limit: Int) throws(PacketFileError) -> [UInt8] {
         let limit = min(limit, InputLimits.standard.inflatedSize(ofCompressed: bytes.count))
-        guard let archive = archive_read_new() else { throw PacketFileError(message: "out of memory") }
-        defer { archive_read_free(archive) }
-        archive_read_support_filter_gzip(archive)
-        archive_read_support_format_raw(archive)
-        let size = 1 << 16
-        var result: [UInt8] = []
-        var chunk = [UInt8](repeating: 0, count: size)
-        // libarchive reads from the buffer until the handle is freed, so the whole operation runs within this closure.
-        let isWhole = bytes.withUnsafeBytes { buffer -> Bool in
-            var entry: OpaquePointer?
-            guard archive_read_open_memory(archive, buffer.baseAddress, buffer.count) == ARCHIVE_OK,
-                archive_read_next_header(archive, &entry) == ARCHIVE_OK,
-                archive_filter_code(archive, 0) == ARCHIVE_FILTER_GZIP
-            else { return false }
-            while result.count <= limit {
-                let count = archive_read_data(archive, &chunk, size)
-                if count <= 0 { return count == 0 }
-                result += chunk.prefix(count)
-            }
-            return true
+        guard bytes.starts(with: Inflater.gzipStart) else {
+            throw PacketFileError(message: "is not in the gzip format; pack it again")
         }
-        guard isWhole else {
-            throw PacketFileError(message: "is not in the gzip format, or is truncated; pack it again")
+        let content: [UInt8]?
+        do throws(Inflater.Failure) { content = try Inflater.content(of: bytes, .gzip, limit: limit) } catch {
+            throw PacketFileError(message: "is damaged: \(error.reason); pack it again")
         }
-        guard result.count <= limit else {
+        guard let content else {
             throw PacketFileError(message: "unpacks to more than the limit of \(limit) bytes")
         }
-        return result
+        return content
     }
 
     /// Returns the compressed bytes; the same input gives the same output, because the time is omitted.
