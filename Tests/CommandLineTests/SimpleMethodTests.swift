@@ -212,11 +212,22 @@ final class ErrorTableTests: XCTestCase {
         XCTAssertEqual(series.first?.tracks.map(\.name), ["one", "two"])
     }
 
+    func testTheFloorIsRightByAnyWordForYes() throws {
+        let words = ["1", "True", "YES", "", "0", "FALSE", "no"]
+        let text = "method,floor_right,error\n" + words.enumerated().map { "a,\($1),\($0)\n" }.joined()
+        XCTAssertEqual(try series(text).map(\.sorted), [[0, 1, 2, 3]])
+    }
+
     func testADefectHasItsLine() throws {
         for (text, line, words) in [
             ("", 1, "the file is empty"), ("method,x\n", 1, "must name the columns method and error"),
             ("method,error\na,1\na,much\n", 3, "error must be a number, not 'much'"),
             ("method,error\na,-1\n", 2, "error must be at least 0"),
+            (
+                "method,error\na,1,\na,2,5\n", 3,
+                "the line has 3 fields, but the first line has 2; write decimals with a point"
+            ),
+            ("method,error,floor_right\na,1,wrong\n", 2, "floor_right must be 0 or 1, not 'wrong'"),
         ] {
             XCTAssertThrowsError(try series(text), text) { error in
                 let failure = error as? ErrorTable.Failure

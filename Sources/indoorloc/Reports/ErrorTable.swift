@@ -78,7 +78,7 @@ enum ErrorTable {
         var methods: [String] = []
         var tracks: [String: [(name: String, samples: [ErrorSample])]] = [:]
         while let record = try record(of: &reader) {
-            let row = Row(record: record, places: places)
+            let row = try Row(record: record, head: head, places: places)
             let method = row.text("method")
             if tracks[method] == nil { methods.append(method) }
             let name = [row.text("data_set"), row.text("track"), row.text("seed")].joined(separator: "\u{1F}")
@@ -111,6 +111,17 @@ enum ErrorTable {
         let record: CSVReader.Record
         let places: [String: Int]
 
+        init(record: CSVReader.Record, head: CSVReader.Record, places: [String: Int]) throws(Failure) {
+            let (count, known) = (record.fields.count, head.fields.count)
+            guard record.fields.dropFirst(known).allSatisfy(\.isEmpty) else {
+                throw Failure(
+                    line: record.line,
+                    message:
+                        "the line has \(count) fields, but the first line has \(known); write decimals with a point")
+            }
+            (self.record, self.places) = (record, places)
+        }
+
         func text(_ column: String) -> String {
             guard let place = places[column], record.fields.indices.contains(place) else { return "" }
             return record.fields[place]
@@ -126,6 +137,16 @@ enum ErrorTable {
             return number
         }
 
+        /// Whether a column says yes; true for an empty field or a missing column.
+        func isRight(_ column: String) throws(Failure) -> Bool {
+            switch text(column).lowercased() {
+            case "", "1", "true", "yes": return true
+            case "0", "false", "no": return false
+            default:
+                throw Failure(line: record.line, message: "\(column) must be 0 or 1, not '\(text(column))'")
+            }
+        }
+
         /// The error of the row; nil on another floor.
         func sample() throws(Failure) -> ErrorSample {
             var error = try number("error")
@@ -137,10 +158,10 @@ enum ErrorTable {
             if let found = error, found < 0 {
                 throw Failure(line: record.line, message: "error must be at least 0, not \(found)")
             }
-            let isWrongFloor = ["0", "false"].contains(text("floor_right"))
+            let isRightFloor = try isRight("floor_right")
             return ErrorSample(
                 instant: Instant(seconds: min(max(try number("t") ?? 0, -1e9), 1e9)),
-                error: isWrongFloor ? nil : error, radius: try number("radius"))
+                error: isRightFloor ? error : nil, radius: try number("radius"))
         }
     }
 }
