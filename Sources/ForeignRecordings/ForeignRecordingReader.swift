@@ -28,6 +28,8 @@ package struct ForeignRecordingReader: ~Copyable {
         package var lateEntries = 0
         /// The number of elements that the reader left out, by their kind.
         package var ignored: [String: Int] = [:]
+        /// The first columns of a table that the reader left out.
+        package var unreadColumns: [String] = []
         /// The names of beacons whose identity is unknown, so that one made from the name stands in for it.
         package var standIns: Set<String> = []
         /// The errors of the first invalid lines, objects or packets, at most `maximumErrors`.
@@ -90,6 +92,7 @@ package struct ForeignRecordingReader: ~Copyable {
         tally.droppedNotMeasurements = decoder.notMeasurements
         tally.lateEntries = decoder.late
         tally.ignored = decoder.ignored
+        tally.unreadColumns = decoder.unread
         tally.standIns = decoder.standIns
         return tally
     }

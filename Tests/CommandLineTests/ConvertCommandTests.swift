@@ -298,6 +298,70 @@ final class ForeignConvertTests: XCTestCase {
         XCTAssertTrue(unknown.errors.contains("\"colour\" is no option of a profile"), unknown.errors)
     }
 
+    func testAPreviewShowsTheUnitOfTheTimes() throws {
+        let folder = try temporaryFolder()
+        try Data("time_ms,mac,rssi\n0,C0:00:00:00:00:01,-60\n3000,C0:00:00:00:00:01,-60\n".utf8).write(
+            to: URL(filePath: folder + "/walk.csv"))
+        let result = try shell("$T convert --preview \(folder)/walk.csv")
+        XCTAssertTrue(result.lines.contains(#"time: column "time_ms", ms"#), result.output)
+        XCTAssertTrue(result.lines.contains("length: 3 s"), result.output)
+    }
+
+    func testATruthByAnotherClockNamesBothFiles() throws {
+        let folder = try temporaryFolder()
+        func write(_ name: String, _ text: String) throws {
+            try Data(text.utf8).write(to: URL(filePath: "\(folder)/\(name)"))
+        }
+        for (first, second, told) in [
+            ("1767225600", "0", "since 1970, but \(folder)/t.csv from 0"),
+            ("0", "1767225600", "from 0, but \(folder)/t.csv since 1970"),
+        ] {
+            try write("r.csv", "time,mac,rssi\n\(first),C0:00:00:00:00:01,-60\n")
+            try write("t.csv", "time,x,y,map\n\(second),1,1,1\n")
+            for option in ["", "--lenient"] {
+                let result = try shell(
+                    "$T convert \(option) --truth \(folder)/t.csv \(folder)/r.csv \(folder)/o.jsonl")
+                XCTAssertEqual(result.status, 1, option)
+                XCTAssertTrue(
+                    result.errors.contains(
+                        "r.csv: the file counts its times \(told). Give both by the same clock.\n"), result.errors)
+                XCTAssertFalse(result.errors.contains("to skip"), result.errors)
+            }
+        }
+    }
+
+    func testColumnsThatAreLeftOutAreListedAndFloorsOnOneMapCounted() throws {
+        let folder = try temporaryFolder()
+        let rows = [1, 1, 2].enumerated().map { "\($0),C0:00:00:00:00:01,-60,\($0),5,\($1),8.5\n" }
+        try Data(("time,mac,rssi,x,y,floor,lat\n" + rows.joined()).utf8).write(to: URL(filePath: folder + "/walk.csv"))
+        let result = try shell("$T convert --map 1 \(folder)/walk.csv \(folder)/walk.jsonl")
+        XCTAssertEqual(result.status, 0, result.errors)
+        XCTAssertTrue(
+            result.errors.hasSuffix(
+                "walk.csv: left out: 1 values of \"floor\" that differ from the first one, as --map gives the map of all "
+                    + "lines; left out the columns \"floor\", \"lat\"\n"), result.errors)
+        let read = try shell("$T convert --overwrite --columns map=floor \(folder)/walk.csv \(folder)/walk.jsonl")
+        XCTAssertEqual(read.status, 0, read.errors)
+        XCTAssertTrue(read.errors.hasSuffix("walk.csv: left out the column \"lat\"\n"), read.errors)
+    }
+
+    func testADamagedCompressedFileIsAnError() throws {
+        let folder = try temporaryFolder()
+        let damaged = try shell(
+            """
+            gzip -c Fixtures/foreign/walk.csv | head -c -8 >\(folder)/walk.csv.gz
+            printf '\\0\\0\\0\\0\\0\\0\\0\\0' >>\(folder)/walk.csv.gz
+            $T convert \(folder)/walk.csv.gz \(folder)/walk.jsonl
+            """)
+        XCTAssertEqual(damaged.status, 1)
+        XCTAssertTrue(
+            damaged.errors.contains(
+                "walk.csv.gz: cannot be read: the file is damaged: the checksum of the compressed data is wrong."
+            ),
+            damaged.errors)
+        XCTAssertFalse(FileManager.default.fileExists(atPath: folder + "/walk.jsonl"))
+    }
+
     func testALocalTimeHasTheZoneThatIsNamed() throws {
         let zoned = try shell(
             "$T convert --time-format us --time-zone America/New_York Fixtures/foreign/cases/csv_us_date.csv -")

@@ -119,6 +119,32 @@ final class ForeignContentTests: XCTestCase {
         XCTAssertEqual(entries.map { $0.instant?.seconds }, [12.5, 13], "a time without a date stays as it is")
     }
 
+    func testTheUnitInAHeaderDeterminesTheTimesOfItsColumn() throws {
+        for (header, second) in [
+            ("time_ms", "3000"), ("timestamp_us", "3000000"), ("time_ns", "3e9"), ("Time [µs]", "3000000"),
+            ("timestamp (s)", "3"), ("timeMs", "3000.0"), ("seconds", "3"), ("times", "3"), ("timestamps", "3"),
+        ] {
+            let text = "\(header),mac,rssi\n0,C0:00:00:00:00:01,-60\n\(second),C0:00:00:00:00:01,-60\n"
+            XCTAssertEqual(read(text, as: .csv).map { $0.instant?.seconds }, [0, 3], header)
+        }
+        // Times since 1970 in the unit of the header, and texts.
+        for (first, second) in [
+            ("1767225600000", "1767225603000"), ("2026-01-01T00:00:00Z", "2026-01-01T00:00:03Z"),
+        ] {
+            let text = "time_ms,mac,rssi\n\(first),C0:00:00:00:00:01,-60\n\(second),C0:00:00:00:00:01,-60\n"
+            let path = try temporaryFile("walk.csv", Array(text.utf8))
+            let file = try ForeignFixture.read(path)
+            XCTAssertEqual(file.entries.map { $0.instant?.seconds }, [0, 3], first)
+            XCTAssertEqual(file.start, 1_767_225_600_000_000)
+        }
+        var settings = ForeignRecordingSettings()
+        settings.columns = [.time: "Zeit_ms"]
+        let own = "Zeit_ms,mac,rssi\n0,C0:00:00:00:00:01,-60\n3000,C0:00:00:00:00:01,-60\n"
+        XCTAssertEqual(read(own, as: .csv, settings).map { $0.instant?.seconds }, [0, 3], "a header that is named")
+        settings.timeFormat = ForeignTimeFormat("seconds")
+        XCTAssertEqual(read(own, as: .csv, settings).map { $0.instant?.seconds }, [0, 3000], "the option wins")
+    }
+
     func testALateReadingKeepsItsTime() throws {
         let text = "time,mac,rssi\n5,C0:00:00:00:00:01,-60\n4.1,C0:00:00:00:00:02,-61\n3,C0:00:00:00:00:03,-62\n"
         XCTAssertEqual(read(text, as: .csv).map { $0.instant?.seconds }, [3, 4.1, 5], "a table is sorted")

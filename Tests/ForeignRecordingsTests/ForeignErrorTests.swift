@@ -52,9 +52,65 @@ final class ForeignErrorTests: XCTestCase {
                 "file:1: field `map` is missing: expected a column with the map of x and y, or its number with --map. Add "
                     + "it, or read leniently to skip such lines."
             ),
+            (
+                "time,mac,rssi,x,y,Floor\n",
+                "file:1: field `map` is missing: expected the map of x and y: --columns map=Floor if \"Floor\" has the "
+                    + "numbers of maps, or --map if all lines are on one map. Add it, or read leniently to skip such lines."
+            ),
+            (
+                "time,mac,rssi,x,y,map\n0,C0:00:00:00:00:01,-60,2,5,10,0,1\n",
+                "file:2: the line has 8 fields, but the header has 6. Write decimals with a point, or separate the fields "
+                    + "by semicolons."
+            ),
+            (
+                "time;mac;rssi;room\n0;C0:00:00:00:00:01;-60,5;a;b\n",
+                "file:2: the line has 5 fields, but the header has 4. Put a field that contains the separator into quotes."
+            ),
+            (
+                "time,mac,rssi,x,y,map\n0,C0:00:00:00:00:01,-60,1e300,5,1\n",
+                "file:2: field `x` is \"1e300\"; expected a number of metres from -1000000 to 1000000. Correct the value, "
+                    + "or read leniently to skip such lines."
+            ),
+            (
+                "time_ms,mac,rssi\n1767225600,C0:00:00:00:00:01,-60\n",
+                "file:2: field `time_ms` has a time that most likely counts seconds since 1970, not milliseconds. Give "
+                    + "--time-format seconds, or --time-format milliseconds if the header is right."
+            ),
+            (
+                "time [s],mac,rssi\n1767225600000,C0:00:00:00:00:01,-60\n",
+                "file:2: field `time [s]` is \"1767225600000\"; expected a time in ISO 8601 or a number of seconds; give "
+                    + "any other form with --time-format. Correct the value, or read leniently to skip such lines."
+            ),
         ] {
             XCTAssertEqual(try failure(text, as: .csv), expected)
         }
+    }
+
+    func testATableThatIsNotUTF8IsAnErrorWithItsLine() throws {
+        let row = Array("1,C0:00:00:00:00:01,-60,K".utf8)
+        for (header, name, line) in [("room", [0xFC], 2), ("r\u{E4}ume", [0x63], 1)] as [(String, [UInt8], Int)] {
+            // A letter of Latin-1 is its scalar.
+            let bytes = "time,mac,rssi,\(header)\n".unicodeScalars.map { UInt8($0.value) } + row + name + [0x0A]
+            XCTAssertEqual(try failure(bytes, as: .csv), "file:\(line): the line isn't UTF-8. Save the file as UTF-8.")
+            let path = try temporaryFile("walk.csv", bytes)
+            XCTAssertThrowsError(try ForeignFixture.read(path), "the format is detected all the same") { error in
+                XCTAssertTrue("\(error)".hasSuffix("the line isn't UTF-8. Save the file as UTF-8."), "\(error)")
+            }
+        }
+        XCTAssertNil(try failure("time,mac,rssi,room\n1,C0:00:00:00:00:01,-60,K\u{FC}che\n", as: .csv))
+        XCTAssertThrowsError(try ForeignBeacon.table("b.csv", bytes: Array("name,mac\nK".utf8) + [0xFC, 0x0A])) {
+            error in
+            XCTAssertEqual("\(error)", "b.csv:2: the line isn't UTF-8. Save the file as UTF-8.")
+        }
+    }
+
+    func testAPositionOfATraceIsWithinTheLimitOfCoordinates() throws {
+        let found = try failure("1\tTYPE_WAYPOINT\t1e300\t1\n", as: .indoorLocation)
+        XCTAssertEqual(found?.hasPrefix("file:1: field `x` is \"1e300\"; expected a number from -1000000.0 to"), true)
+        var settings = ForeignRecordingSettings()
+        settings.place = { _, _ in (1, MapPoint(x: 2e6, y: 0)) }
+        let far = try failure("POSI;1;1;50;8;1;1\n", as: .getSensorData, settings)
+        XCTAssertEqual(far?.contains("the position is more than 1000 km from the map"), true, far ?? "")
     }
 
     func testAnErrorOfAPhonesLogStatesLineAndField() throws {

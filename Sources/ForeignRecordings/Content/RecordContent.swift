@@ -8,10 +8,15 @@ protocol RecordContent: Sendable {
 
     /// What the decoder understood of the file, a line each.
     var understood: [String] { get }
+
+    /// The first columns of a table that the decoder leaves out.
+    var unread: [String] { get }
 }
 
 extension RecordContent {
     mutating func finish(into output: inout ForeignOutput) {}
 
     var understood: [String] { [] }
+
+    var unread: [String] { [] }
 }

@@ -44,6 +44,7 @@ package struct ForeignDecoder: Sendable {
     ) {
         self.mostInArray = mostInArray
         waiting = ReorderBuffer(window: format.window(settings), capacity: InputLimits.standard.entries)
+        timeline.truthFile = settings.truthFile
         for (time, truth) in settings.truth { waiting.add(.truth(truth), at: time, place: nil) }
         switch format {
         case .pcap: framing = .packets(PacketBuffer(), PacketContent())
@@ -74,6 +75,11 @@ package struct ForeignDecoder: Sendable {
         case .lines(_, let content), .objects(_, let content): content.understood
         case .packets, .rows: []
         }
+    }
+
+    /// The first columns of a table that the decoder leaves out.
+    package var unread: [String] {
+        if case .lines(_, let content) = framing { content.unread } else { [] }
     }
 
     /// Appends the next rows of a database; the first call after its last row ends them.
@@ -121,7 +127,7 @@ package struct ForeignDecoder: Sendable {
             while !isCollecting, let (time, entry) = output.next() { waiting.add(entry, at: time, place: place) }
             if let item = waiting.next(isAtEnd: isFinished) {
                 do throws(ForeignProblem) {
-                    let entry = item.entry.at(try timeline.instant(of: item.time))
+                    let entry = item.entry.at(try timeline.instant(of: item.time, isGiven: item.place == nil))
                     if isRepeated(entry) { continue }
                     return .entry(entry)
                 } catch {

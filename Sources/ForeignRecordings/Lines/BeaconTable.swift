@@ -21,11 +21,12 @@ extension ForeignBeacon {
             if line.last == 0x0D { line.removeLast() }
             guard line.contains(where: { $0 > 0x20 }) else { continue }
             do throws(ForeignProblem) {
+                try CSVLine.checkText(line)
                 guard let (header, name) = header else {
                     header = try begin(line)
                     continue
                 }
-                let fields = try CSVLine.fields(line, separator: header.separator)
+                let fields = try header.fields(of: line)
                 guard name < fields.count, !fields[name].isEmpty else {
                     throw ForeignProblem(header.fields[name], .missing(expected: "the name of the beacon"))
                 }

@@ -15,6 +15,8 @@ struct CSVContent: RecordContent {
     private var isWigle = false
     private var isComplete = false
     private var rows: Int64 = 0
+    /// The floor of the first ground truth, if `--map` puts all of them onto one map.
+    private var floor: String?
 
     init(_ settings: ForeignRecordingSettings) { self.settings = settings }
 
@@ -22,6 +24,7 @@ struct CSVContent: RecordContent {
     static func isWigle(_ line: [UInt8]) -> Bool { line.starts(with: Array("WigleWifi-".utf8)) }
 
     mutating func decode(_ record: [UInt8], into output: inout ForeignOutput) throws(ForeignProblem) {
+        try CSVLine.checkText(record)
         if self.header == nil {
             guard let pattern = settings.line else { return try begin(record) }
             try begin(CSVHeader(pattern))
@@ -31,7 +34,7 @@ struct CSVContent: RecordContent {
         if let pattern = settings.line {
             fields = try pattern.fields(record)
         } else {
-            fields = try CSVLine.fields(record, separator: header.separator)
+            fields = try header.fields(of: record)
         }
         if isComplete { return try decode(CSVRow(header: header, fields: fields), into: &output) }
         // The first row shows which column has the addresses.
@@ -59,9 +62,13 @@ struct CSVContent: RecordContent {
             throw ForeignProblem(column.rawValue, .missing(expected: expected), endsFile: true)
         }
         if header.columns[.x] != nil, header.columns[.map] == nil, settings.map == nil {
-            throw ForeignProblem(
-                "map", .missing(expected: "a column with the map of x and y, or its number with --map"),
-                endsFile: true)
+            var expected = "a column with the map of x and y, or its number with --map"
+            if let floor = header.floor.map({ header.fields[$0] }) {
+                expected =
+                    "the map of x and y: --columns map=\(floor) if \"\(floor)\" has the numbers of maps, or --map if all "
+                    + "lines are on one map"
+            }
+            throw ForeignProblem("map", .missing(expected: expected), endsFile: true)
         }
         self.header = header
     }
@@ -72,7 +79,10 @@ struct CSVContent: RecordContent {
             return output.ignore("lines of \(fields[radio].prefix(20))")
         }
         let time = try time(row)
-        if let truth = try truth(row, at: time) { output.add(truth, at: time) }
+        if let truth = try truth(row, at: time) {
+            noteFloor(row, of: truth, &output)
+            output.add(truth, at: time)
+        }
         if !header.beacons.isEmpty { try addBeacons(row, at: time, &output) }
         guard let rssi = try row.optional(.rssi, "a number of dBm", row.number) else { return }
         var beacon = try beacon(row, &output)
@@ -113,21 +123,52 @@ struct CSVContent: RecordContent {
 
     private mutating func time(_ row: CSVRow) throws(ForeignProblem) -> ForeignTime {
         guard row.header.columns[.time] == nil, let spacing = settings.spacing else {
-            let expected =
-                settings.timeFormat == nil
-                ? "a time in ISO 8601 or a number; give any other form with --time-format"
-                : "a time in the form of --time-format"
-            return try row.required(.time, expected) { text in
-                if let format = settings.timeFormat { return format.time(text, zoneOffset: settings.zoneOffset) }
-                let text = row.hasComma ? FieldText.decimalPoint(text) : text
-                return ForeignTime.text(text, zoneOffset: settings.zoneOffset)
-                    ?? ForeignTimeFormat.ctime.time(text, zoneOffset: settings.zoneOffset)
+            guard settings.timeFormat == nil else {
+                return try row.required(.time, "a time in the form of --time-format") { text in
+                    settings.timeFormat?.time(text, zoneOffset: settings.zoneOffset)
+                }
             }
+            return try detectedTime(row)
         }
         let (nanoseconds, overflow) = spacing.nanoseconds.multipliedReportingOverflow(by: rows)
         guard !overflow else { throw ForeignProblem("time", .timeOutOfRange) }
         rows += 1
         return ForeignTime(nanoseconds: nanoseconds, isUnix: false)
+    }
+
+    /// Returns a time whose form no setting states.
+    private func detectedTime(_ row: CSVRow) throws(ForeignProblem) -> ForeignTime {
+        let unit = row.header.timeFormat?.unit
+        let expected =
+            "a time in ISO 8601 or a number\(unit.map { " of \($0.name)" } ?? ""); give any other form with --time-format"
+        var likely: String?
+        let time = try row.required(.time, expected) { text in
+            let text = row.hasComma ? FieldText.decimalPoint(text) : text
+            if let format = row.header.timeFormat, FieldText.number(text) != nil {
+                let time = format.time(text, zoneOffset: nil)
+                likely = time.flatMap(format.likelyUnit)
+                return time
+            }
+            return ForeignTime.text(text, zoneOffset: settings.zoneOffset)
+                ?? ForeignTimeFormat.ctime.time(text, zoneOffset: settings.zoneOffset)
+        }
+        guard let likely, let unit else { return time }
+        throw ForeignProblem(
+            row.header.names[.time],
+            .unsupported(
+                "has a time that most likely counts \(likely) since 1970, not \(unit.name)",
+                remedy: "Give --time-format \(likely), or --time-format \(unit.name) if the header is right"))
+    }
+
+    /// Counts a ground truth on another floor than the first one, if `--map` puts all of them onto one map.
+    private mutating func noteFloor(_ row: CSVRow, of truth: Truth, _ output: inout ForeignOutput) {
+        guard truth.point != nil, row.header.columns[.map] == nil, let column = row.header.floor,
+            column < row.fields.count, !row.fields[column].isEmpty
+        else { return }
+        floor = floor ?? row.fields[column]
+        guard floor != row.fields[column] else { return }
+        let name = row.header.fields[column].prefix(40)
+        output.ignore("values of \"\(name)\" that differ from the first one, as --map gives the map of all lines")
     }
 
     /// Adds the readings of a line that has a column for each beacon.
@@ -183,7 +224,8 @@ struct CSVContent: RecordContent {
         var lines: [String] = []
         for column in CSVColumn.allCases {
             guard let name = header.names[column] else { continue }
-            lines.append("\(column.rawValue): column \"\(name)\"\(column.unit.map { ", \($0)" } ?? "")")
+            let unit = column == .time ? (settings.timeFormat ?? header.timeFormat)?.unit?.symbol : column.unit
+            lines.append("\(column.rawValue): column \"\(name)\"\(unit.map { ", \($0)" } ?? "")")
         }
         if !header.beacons.isEmpty {
             let names = header.beacons.prefix(20).map { "\"\($0.name)\"" }
@@ -193,18 +235,27 @@ struct CSVContent: RecordContent {
         if let manufacturer = header.manufacturer {
             lines.append("manufacturer data: column \"\(header.fields[manufacturer])\"")
         }
-        let used = Set(header.columns.values).union(header.beacons.map(\.index)).union([header.manufacturer ?? -1])
-        let rest = header.fields.indices.filter { !used.contains($0) }.prefix(20).map { "\"\(header.fields[$0])\"" }
-        if !rest.isEmpty { lines.append("left out: \(rest.joined(separator: ", "))") }
+        if !unread.isEmpty { lines.append("left out: \(unread.map { "\"\($0)\"" }.joined(separator: ", "))") }
         return lines
+    }
+
+    var unread: [String] {
+        guard let header else { return [] }
+        let used = Set(header.columns.values).union(header.beacons.map(\.index))
+            .union([header.manufacturer, header.radio].compactMap(\.self))
+        return header.fields.indices.filter { !used.contains($0) && !header.fields[$0].isEmpty }.prefix(20).map {
+            index in
+            String(header.fields[index].prefix(40))
+        }
     }
 
     /// Returns the ground truth of a line; nil if the line has none.
     private func truth(_ row: CSVRow, at time: ForeignTime) throws(ForeignProblem) -> Truth? {
         let room = try row.optional(.room, "a name") { $0 }
         var truth = Truth(instant: Instant(nanoseconds: time.nanoseconds), room: room)
-        if let x = try row.optional(.x, "a number of metres", row.number) {
-            let y = try row.required(.y, "a number of metres", row.number)
+        let metres = "a number of metres from -1000000 to 1000000"
+        if let x = try row.optional(.x, metres, row.coordinate) {
+            let y = try row.required(.y, metres, row.coordinate)
             let map = try row.optional(.map, "the number of a map", FieldText.identifier).map { MapID(rawValue: $0) }
             guard let map = map ?? settings.map else {
                 throw ForeignProblem(row.header.names[.map] ?? "map", .missing(expected: "the number of a map"))
@@ -242,6 +293,9 @@ struct CSVRow {
 
     /// Returns a finite number; nil for any other text.
     func number(_ text: String) -> Double? { FieldText.number(text, hasComma: hasComma) }
+
+    /// Returns a coordinate on a map; nil for any other text.
+    func coordinate(_ text: String) -> Double? { number(text).flatMap { Truth.coordinates.contains($0) ? $0 : nil } }
 
     /// Returns the value of a column; nil if the file has no such column, and for an empty field.
     func optional<Value>(

@@ -24,6 +24,10 @@ struct CSVHeader: Hashable, Sendable {
     private(set) var radio: Int?
     /// The column with manufacturer data after the AD type, as Sensor Logger writes it; nil in other files.
     private(set) var manufacturer: Int?
+    /// The form of the times by the unit in their header; nil if it states none.
+    private(set) var timeFormat: ForeignTimeFormat?
+    /// The column that has the floor by its header, and isn't read as another one; nil without such a column.
+    private(set) var floor: Int?
     /// All headers.
     let fields: [String]
     /// The separator of the fields.
@@ -44,13 +48,21 @@ struct CSVHeader: Hashable, Sendable {
                 (columns[column], names[column]) = (index, fields[index])
             }
         }
-        let plain = fields.map { $0.lowercased().filter { $0.isLetter || $0.isNumber } }
+        // Both letters for the Greek mu of a unit.
+        let plain = fields.map { field in
+            String(field.lowercased().filter { $0.isLetter || $0.isNumber }.map { "µμ".contains($0) ? "u" : $0 })
+        }
         let taken = Set(columns.values)
         for column in CSVColumn.allCases where columns[column] == nil {
             let found = column.names.lazy.compactMap { name in
                 plain.indices.first { plain[$0] == name && !taken.contains($0) }
             }.first
             if let found { (columns[column], names[column]) = (found, fields[found]) }
+        }
+        timeFormat = names[.time].flatMap(ForeignTimeFormat.init(header:))
+        floor = fields.indices.first { index in
+            let word = fields[index].lowercased().split { !$0.isLetter }.first ?? ""
+            return ["floor", "level", "storey"].contains(word) && !columns.values.contains(index)
         }
         if isWigle { radio = plain.firstIndex(of: "type") }
         manufacturer = plain.firstIndex(of: "manufacturerdata")
@@ -152,6 +164,22 @@ struct CSVHeader: Hashable, Sendable {
             )
         }
         return nil
+    }
+
+    /// Returns the fields of a line below the header.
+    ///
+    /// - Throws: `ForeignProblem` if the line has more fields than the header, such as for decimals with a comma.
+    func fields(of line: [UInt8]) throws(ForeignProblem) -> [String] {
+        let found = try CSVLine.fields(line, separator: separator)
+        guard found.dropFirst(fields.count).contains(where: { !$0.isEmpty }) else { return found }
+        let isComma = separator == UInt8(ascii: ",")
+        throw ForeignProblem(
+            nil,
+            .unsupported(
+                "has \(found.count) fields, but the header has \(fields.count)",
+                remedy: isComma
+                    ? "Write decimals with a point, or separate the fields by semicolons"
+                    : "Put a field that contains the separator into quotes"))
     }
 
     /// The headers in words.

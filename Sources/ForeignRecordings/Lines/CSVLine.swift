@@ -2,6 +2,12 @@ import TextFormats
 
 /// The fields of a line of CSV. A field in quotes must end on its line.
 enum CSVLine {
+    /// Throws if a line isn't UTF-8: without the bytes that are invalid, different names would become one.
+    static func checkText(_ line: [UInt8]) throws(ForeignProblem) {
+        guard line.contains(where: { $0 >= 0x80 }), String(validating: line, as: UTF8.self) == nil else { return }
+        throw ForeignProblem(nil, .unsupported("isn't UTF-8", remedy: "Save the file as UTF-8"))
+    }
+
     /// Returns the fields, without white space at their ends.
     static func fields(_ line: [UInt8], separator: UInt8) throws(ForeignProblem) -> [String] {
         guard let fields = CSVText.fields(line, separator: separator) else {

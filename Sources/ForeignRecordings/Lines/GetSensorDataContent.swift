@@ -108,6 +108,9 @@ struct GetSensorDataContent: RecordContent {
         guard let (map, point) = settings.place?(coordinate, floor) else {
             return output.ignore("POSI lines, which need --venue with a georeferenced map of their floor")
         }
+        guard Truth.coordinates.contains(point.x), Truth.coordinates.contains(point.y) else {
+            throw ForeignProblem("Latitude(deg)", .malformed("the position is more than 1000 km from the map"))
+        }
         output.add(Truth(instant: .zero, mapID: map, point: point), at: time)
     }
 }

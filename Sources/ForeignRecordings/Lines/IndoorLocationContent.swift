@@ -34,7 +34,9 @@ struct IndoorLocationContent: RecordContent {
                 beacon, try fields.address(8, "MAC"), rssi: try fields.number(6, "RSSI"),
                 power: try fields.number(5, "TxPower", in: -128...127), at: time)
         case "TYPE_WAYPOINT":
-            let point = MapPoint(x: try fields.number(2, "x"), y: try fields.number(3, "y"))
+            let point = MapPoint(
+                x: try fields.number(2, "x", in: Truth.coordinates), y: try fields.number(3, "y", in: Truth.coordinates)
+            )
             guard let map = settings.map, let height = settings.mapHeight else {
                 return output.ignore("TYPE_WAYPOINT lines, which need --map with the height of the map")
             }

@@ -5,6 +5,9 @@ import TextFormats
 struct SeparatedFields {
     private let fields: [Substring]
 
+    /// Creates the fields of a line.
+    ///
+    /// Invalid UTF-8 is replaced: no field that is read has it, but a log may have names of networks with other bytes.
     init(_ line: [UInt8], separator: Character) {
         let text = CSVText.trimmed(String(decoding: line, as: UTF8.self)[...])
         fields = text.split(separator: separator, omittingEmptySubsequences: false).map(CSVText.trimmed)

@@ -25,6 +25,8 @@ public struct ForeignRecordingSettings: Sendable {
     public var isLive = false
     /// Ground truth from another file.
     package var truth: [(time: ForeignTime, truth: Truth)] = []
+    /// The path of the other file; nil without one.
+    package var truthFile: String?
     /// The map of a ground truth that names no map; nil leaves such a ground truth out.
     public var map: MapID?
     /// The height in metres of the plan of `map`, for formats whose y counts up from the plan's lower edge; nil leaves
@@ -65,8 +67,9 @@ public struct ForeignBeacon: Hashable, Sendable {
 
 /// The content of a column of a CSV file.
 public enum CSVColumn: String, Hashable, Sendable, CaseIterable {
-    /// The time: a number, or a text in ISO 8601. A number from 10^11 on counts milliseconds, from 10^14 on
-    /// microseconds, from 10^17 on nanoseconds, and below 10^11 seconds.
+    /// The time: a number, or a text in ISO 8601. A number has the unit in its header, such as `time_ms`. Without one, a
+    /// number from 10^11 on counts milliseconds, from 10^14 on microseconds, from 10^17 on nanoseconds, and below 10^11
+    /// seconds.
     case time
     /// The received signal strength in dBm.
     case rssi

@@ -37,6 +37,45 @@ public struct ForeignTimeFormat: Hashable, Sendable {
         }
     }
 
+    /// Creates the form of numbers whose unit is in a header, such as `time_ms`, `Time [µs]` or `seconds`; nil for a
+    /// header without a unit.
+    init?(header: String) {
+        let words = header.lowercased().split { !$0.isLetter }
+        guard let last = words.last else { return nil }
+        // A unit may follow the word for the time directly, but `times` and `timestamps` are plurals.
+        let stem = ["timestamp", "time"].first { last != $0 && last.hasPrefix($0) } ?? ""
+        let unit = last.dropFirst(stem.count)
+        switch unit {
+        case "s" where stem.isEmpty && words.count > 1, "sec", "secs", "second", "seconds": form = .number(9)
+        case "ms", "msec", "millis", "millisecond", "milliseconds": form = .number(6)
+        case "us", "µs", "μs", "usec", "micros", "microsecond", "microseconds": form = .number(3)
+        case "ns", "nsec", "nanos", "nanosecond", "nanoseconds": form = .number(0)
+        default: return nil
+        }
+    }
+
+    /// The unit of the numbers as a symbol and as a name of a form; nil for texts.
+    var unit: (symbol: String, name: String)? {
+        guard case .number(let decimals) = form else { return nil }
+        return switch decimals {
+        case 9: ("s", "seconds")
+        case 6: ("ms", "milliseconds")
+        case 3: ("µs", "microseconds")
+        default: ("ns", "nanoseconds")
+        }
+    }
+
+    /// Returns the larger unit that a time most likely has instead of this one: in the larger unit, its number is a time
+    /// since 1970, from 2001 to 2099, but in this one 11 to 47 days. Nil for any other time.
+    ///
+    /// A number whose unit is smaller than this one is out of range.
+    func likelyUnit(of time: ForeignTime) -> String? {
+        guard case .number(let decimals) = form, decimals < 9,
+            (1_000_000..<4_100_000).contains(time.nanoseconds / 1_000_000_000)
+        else { return nil }
+        return ForeignTimeFormat(form: .number(decimals + 3)).unit?.name
+    }
+
     /// Returns whether a pattern has only known fields, and the day or the time of a day.
     private static func isPattern(_ pattern: [UInt8]) -> Bool {
         var fields: Set<Character> = []

@@ -130,16 +130,31 @@ struct ForeignTimeline: Hashable, Sendable {
     private(set) var start: ForeignTime?
     /// The number of entries that were late within the tolerance.
     private(set) var late = 0
+    /// The path of another file with ground truth; nil without one.
+    var truthFile: String?
     private var isUnix: Bool?
+    /// Whether the first time is of the other file.
+    private var isFirstGiven = false
     private var latest: Instant?
 
     /// Returns the instant of a time.
-    mutating func instant(of time: ForeignTime) throws(ForeignProblem) -> Instant {
+    ///
+    /// - Parameter isGiven: whether the time is that of a ground truth in another file.
+    mutating func instant(of time: ForeignTime, isGiven: Bool = false) throws(ForeignProblem) -> Instant {
         if isUnix == nil {
-            isUnix = time.isUnix
+            (isUnix, isFirstGiven) = (time.isUnix, isGiven)
             if time.isUnix { start = time }
         }
         guard isUnix == time.isUnix else {
+            if let truthFile, isGiven != isFirstGiven {
+                let isTruthUnix = isGiven == time.isUnix
+                let other = "\(truthFile) \(isTruthUnix ? "since 1970" : "from 0")"
+                throw ForeignProblem(
+                    nil,
+                    .unsupported(
+                        "counts its times \(isTruthUnix ? "from 0" : "since 1970"), but \(other)",
+                        remedy: "Give both by the same clock"), endsFile: true)
+            }
             throw ForeignProblem.invalid(
                 "time", ShortestNumber.text(billionths: time.nanoseconds),
                 expected: isUnix == true

@@ -251,6 +251,7 @@ extension ForeignRecordingSettings {
     /// - Throws: the error of the file, or `CommandError` if it has no ground truth.
     fileprivate mutating func readTruth(_ path: String) throws {
         let places: Set<CSVColumn> = [.x, .y, .map, .room]
+        truthFile = path
         var settings = self
         settings.columns = columns.filter { places.contains($0.key) || $0.key == .time }
         (settings.beaconColumns, settings.beacon, settings.isLive, settings.line) = ([], nil, false, nil)

@@ -168,6 +168,10 @@ extension ForeignRecordingReader.Tally {
             let kinds = ignored.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
             parts.append("left out: \(kinds.joined(separator: ", "))")
         }
+        if !unreadColumns.isEmpty {
+            let names = unreadColumns.map { "\"\($0)\"" }.joined(separator: ", ")
+            parts.append("left out \(unreadColumns.count == 1 ? "the column" : "the columns") \(names)")
+        }
         if !standIns.isEmpty {
             let names = standIns.sorted().prefix(5).map { "\"\($0)\"" }.joined(separator: ", ")
             parts.append(
