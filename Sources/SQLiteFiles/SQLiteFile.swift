@@ -24,8 +24,7 @@ package final class SQLiteFile<Failure: SQLiteFileError> {
         }
         handle = try Self.opened(path, named: path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)
         self.path = path
-        let (seconds, attoseconds) = waiting.components
-        sqlite3_busy_timeout(handle, Int32(clamping: seconds * 1000 + attoseconds / 1_000_000_000_000_000))
+        wait(for: waiting)
     }
 
     /// Opens a file of another program for reading. The methods that write throw an error.
@@ -33,17 +32,47 @@ package final class SQLiteFile<Failure: SQLiteFileError> {
     /// - Parameters:
     ///   - path: the path of the file; if `image` has its content, only the name for errors.
     ///   - image: the content of the file; nil reads the file.
-    package init(reading path: String, image: [UInt8]? = nil) throws(Failure) {
+    ///   - waiting: the longest time that a statement waits for another program.
+    package init(reading path: String, image: [UInt8]? = nil, waiting: Duration = .zero) throws(Failure) {
         handle =
             if let image {
                 try Self.opened(":memory:", named: path, SQLITE_OPEN_READWRITE) {
                     csqlite_read($0, image, Int64(image.count))
                 }
+            } else if Self.isAtRest(path) {
+                try Self.opened(Self.immutable(path), named: path, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI)
             } else { try Self.opened(path, named: path, SQLITE_OPEN_READONLY) }
         self.path = path
+        wait(for: waiting)
         // The schema of a file from elsewhere calls no function, and its cells are checked.
         try run("PRAGMA trusted_schema = OFF")
         try run("PRAGMA cell_size_check = ON")
+    }
+
+    private func wait(for time: Duration) {
+        let (seconds, attoseconds) = time.components
+        sqlite3_busy_timeout(handle, Int32(clamping: seconds * 1000 + attoseconds / 1_000_000_000_000_000))
+    }
+
+    /// Returns the path to which symbolic links lead, beside which SQLite has its journals.
+    package static func resolved(_ path: String) -> String {
+        guard let resolved = realpath(path, nil) else { return path }
+        defer { free(resolved) }
+        return String(cString: resolved)
+    }
+
+    /// Returns whether SQLite must not look for other programs that use a file: there are none, and it would have to
+    /// create a file for the exchange with them in a folder that isn't writable.
+    private static func isAtRest(_ path: String) -> Bool {
+        let file = resolved(path)
+        let folder = file.lastIndex(of: "/").map { String(file[...$0]) } ?? "."
+        return access(folder, W_OK) != 0 && access(file + "-wal", F_OK) != 0
+    }
+
+    /// Returns the URI of a file that no program changes. Source: sqlite.org, *Uniform Resource Identifiers*.
+    private static func immutable(_ path: String) -> String {
+        let name = path.map { "%?#".contains($0) ? $0.utf8.map { "%" + String($0, radix: 16) }.joined() : String($0) }
+        return (path.hasPrefix("/") ? "file://" : "file:") + name.joined() + "?immutable=1"
     }
 
     /// Opens a connection.

@@ -266,7 +266,7 @@ extension AreaMachine {
 
     /// The room probability from which a device stays in its room although its point is in another one. Near a border,
     /// both rooms have about the same probability, and the point moves back and forth between them.
-    private static let probabilityOfStaying = 0.3
+    package static let probabilityOfStaying = 0.3
 
     /// Returns whether the device may still be in its room, although its point has left it.
     package func isUndecided(between rooms: [Room], at position: Position) -> Bool {

@@ -11,41 +11,64 @@ package actor TagHistoryReader {
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-    /// Opens a history.
+    /// Opens a history, which needs no right to write the file or its folder.
     ///
     /// - Parameter limit: the longest time of a statement, after which it fails; nil for no limit.
-    /// - Throws: ``TagHistoryError`` if the file can't be opened, is none of a history, or has a newer version.
+    /// - Throws: ``TagHistoryError`` if the file can't be read, is none of a history, or has a newer version.
     package init(path: String, limit: Duration? = nil) throws(TagHistoryError) {
-        let database = try SQLiteFile<TagHistoryError>(path: path, waiting: .seconds(5))
-        try database.check(mark: TagHistory.mark, version: TagHistory.version)
-        try database.run("PRAGMA query_only = ON")
-        if let limit { database.endStatements(after: limit) }
-        self.database = database
+        do throws(TagHistoryError) {
+            let database = try SQLiteFile<TagHistoryError>(reading: path, waiting: .seconds(5))
+            try database.check(mark: TagHistory.mark, version: TagHistory.version)
+            if let limit { database.endStatements(after: limit) }
+            self.database = database
+        } catch {
+            var error = error
+            // SQLite must write a journal's index, and reports that it can't.
+            if [.sqlite(.cannotOpen), .sqlite(.readOnly)].contains(error.reason) { error.reason = .unreadable }
+            throw error
+        }
     }
 
-    /// Returns the visits that match a query, in the order of their starts.
+    /// Returns the visits that match a query, in the order of start, tag and identifier.
     ///
-    /// - Parameter now: the present time, counted from the Unix epoch.
+    /// - Parameters:
+    ///   - last: the visit after which they begin; nil for the first ones.
+    ///   - now: the present time, counted from the Unix epoch.
     package func visits(
-        _ query: TagHistoryQuery, at now: Instant = FleetClock.wallTime
+        _ query: TagHistoryQuery, after last: TagVisit.Place? = nil, at now: Instant = FleetClock.wallTime
     ) throws(TagHistoryError) -> [TagVisit] {
-        guard let selection = try selection(query, "visit", start: "start", end: "end", room: "room") else { return [] }
+        var query = query
+        // A visit ends after its start, so that the index skips those of earlier pages.
+        if let last { query.start = max(query.start, last.start) }
+        guard var selection = try selection(query, "visit", start: "start", end: "end", room: "room") else { return [] }
+        if let last {
+            selection.text += " AND (visit.start, tag.key, visit.id) > (?, ?, ?)"
+            selection.values += [TagHistory.milliseconds(last.start), .text(last.tag), .integer(last.id)]
+        }
         return try database.run(
             """
-            SELECT tag.key, tag.name, visit.map, visit.room, visit.start, visit.end, visit.is_open
+            SELECT visit.id, tag.key, tag.name, visit.map, visit.room, visit.start, visit.end, visit.is_open
             FROM visit CROSS JOIN tag ON tag.id = visit.tag WHERE \(selection.text)
-            ORDER BY visit.start, tag.key LIMIT ?
+            ORDER BY visit.start, tag.key, visit.id LIMIT ?
             """, selection.values + [.integer(Int64(query.limit))]
         ).compactMap { TagVisit(row: $0, at: now) }
     }
 
     /// Returns the time that each tag was in each room within a query's time, in the order of rooms and tags.
-    package func dwells(_ query: TagHistoryQuery) throws(TagHistoryError) -> [TagDwell] {
-        guard let selection = try selection(query, "visit", start: "start", end: "end", room: "room") else { return [] }
+    ///
+    /// - Parameter last: the room, and the tag's identifier, after which they begin; nil for the first ones.
+    package func dwells(
+        _ query: TagHistoryQuery, after last: TagDwell.Place? = nil
+    ) throws(TagHistoryError) -> [TagDwell] {
+        guard var selection = try selection(query, "visit", start: "start", end: "end", room: "room") else { return [] }
+        if let last {
+            selection.text += " AND (visit.room, tag.key) > (?, (SELECT key FROM tag WHERE id = ?))"
+            selection.values += [.text(last.room), .integer(last.tagID)]
+        }
         let bounds = [TagHistory.milliseconds(query.end), TagHistory.milliseconds(query.start)]
         return try database.run(
             """
-            SELECT tag.key, tag.name, visit.room, count(*), sum(min(visit.end, ?) - max(visit.start, ?))
+            SELECT tag.id, tag.key, tag.name, visit.room, count(*), sum(min(visit.end, ?) - max(visit.start, ?))
             FROM visit CROSS JOIN tag ON tag.id = visit.tag WHERE \(selection.text)
             GROUP BY visit.room, tag.id ORDER BY visit.room, tag.key LIMIT ?
             """, bounds + selection.values + [.integer(Int64(query.limit))]
@@ -174,6 +197,19 @@ package struct TagHistoryQuery: Hashable, Sendable {
 
 /// The time of a tag in a room.
 package struct TagVisit: Hashable, Sendable {
+    /// The place in the order of visits.
+    package struct Place: Hashable, Sendable {
+        package var start: Instant
+        package var tag: String
+        package var id: Int64
+
+        package init(start: Instant, tag: String, id: Int64) {
+            (self.start, self.tag, self.id) = (start, tag, id)
+        }
+    }
+
+    /// The identifier within the file.
+    package var id: Int64
     /// The key of the tag.
     package var tag: String
     /// The display name of the tag; nil for the key.
@@ -188,19 +224,31 @@ package struct TagVisit: Hashable, Sendable {
     /// program that was killed leaves visits without an exit.
     package var isOpen: Bool
 
+    package var place: Place { Place(start: start, tag: tag, id: id) }
+
     fileprivate init?(row: [SQLiteValue], at now: Instant) {
-        guard row.count == 7, let tag = row[0].text, let map = row[2].integer, let room = row[3].text,
-            let start = row[4].integer, let end = row[5].integer
+        guard row.count == 8, let id = row[0].integer, let tag = row[1].text, let map = row[3].integer,
+            let room = row[4].text, let start = row[5].integer, let end = row[6].integer
         else { return nil }
-        (self.tag, name, mapID, self.room) = (tag, row[1].text, MapID(rawValue: Int(map)), room)
+        (self.id, self.tag, name, mapID, self.room) = (id, tag, row[2].text, MapID(rawValue: Int(map)), room)
         self.start = Instant(nanoseconds: start * 1_000_000)
         self.end = Instant(nanoseconds: end * 1_000_000)
-        isOpen = row[6].integer == 1 && self.end.duration(to: now) <= TagHistory.gap
+        isOpen = row[7].integer == 1 && self.end.duration(to: now) <= TagHistory.gap
     }
 }
 
 /// The time that a tag was in a room, in one or more visits.
 package struct TagDwell: Hashable, Sendable {
+    /// The place in the order of times.
+    package struct Place: Hashable, Sendable {
+        package var room: String
+        package var tagID: Int64
+
+        package init(room: String, tagID: Int64) { (self.room, self.tagID) = (room, tagID) }
+    }
+
+    /// The identifier of the tag within the file.
+    package var tagID: Int64
     /// The key of the tag.
     package var tag: String
     /// The display name of the tag; nil for the key.
@@ -211,11 +259,13 @@ package struct TagDwell: Hashable, Sendable {
     /// The sum of their times.
     package var time: Duration
 
+    package var place: Place { Place(room: room, tagID: tagID) }
+
     fileprivate init?(row: [SQLiteValue]) {
-        guard row.count == 5, let tag = row[0].text, let room = row[2].text, let visits = row[3].integer,
-            let time = row[4].integer
+        guard row.count == 6, let id = row[0].integer, let tag = row[1].text, let room = row[3].text,
+            let visits = row[4].integer, let time = row[5].integer
         else { return nil }
-        (self.tag, name, self.room) = (tag, row[1].text, room)
+        (tagID, self.tag, name, self.room) = (id, tag, row[2].text, room)
         (self.visits, self.time) = (Int(visits), .milliseconds(time))
     }
 }
@@ -250,8 +300,17 @@ package struct StoredPosition: Hashable, Sendable {
 
 /// A file of a history that can't be used.
 package struct TagHistoryError: SQLiteFileError, Hashable, Sendable, CustomStringConvertible {
+    /// The kinds of error.
+    package enum Reason: Hashable, Sendable {
+        case sqlite(SQLiteReason)
+        /// A reader has no right to read the file.
+        case unreadable
+        /// Another process writes the file.
+        case inUse
+    }
+
     /// The kind of error.
-    package var reason: SQLiteReason
+    package var reason: Reason
     /// The path of the file.
     package var path: String
     /// The message of SQLite; empty if the error is not from SQLite.
@@ -260,23 +319,41 @@ package struct TagHistoryError: SQLiteFileError, Hashable, Sendable, CustomStrin
     package var code: Int
 
     package init(sqlite reason: SQLiteReason, path: String, message: String, code: Int) {
-        (self.reason, self.path, self.message, self.code) = (reason, path, message, code)
+        (self.reason, self.path, self.message, self.code) = (.sqlite(reason), path, message, code)
+    }
+
+    /// Creates an error that is not from SQLite.
+    package init(_ reason: Reason, path: String) { (self.reason, self.path, message, code) = (reason, path, "", 0) }
+
+    /// Whether the same outputs can be written later.
+    var passes: Bool {
+        [.sqlite(.busy), .sqlite(.full), .sqlite(.readOnly), .sqlite(.cannotOpen)].contains(reason)
     }
 
     package var description: String {
         let text =
             switch reason {
-            case .cannotOpen: "the file can't be opened or created; check the folder and its permissions"
-            case .foreign: "it is no history of tags; give another file"
-            case .newerVersion(let found, let known):
-                "it has version \(found), but this program reads version \(known); update the program"
-            case .busy: "another program has locked it for too long"
-            case .full: "the disk is full"
-            case .damaged: "it is damaged; restore a copy, or give another file"
-            case .interrupted: "the query took too long; choose a shorter time, a room or a tag"
-            case .readOnly: "it is not writable; check the permissions of the file and its folder"
-            case .failed: "the database reports an error"
+            case .unreadable:
+                "the file can't be read; check the permissions of the file and its folder, or copy it with the file "
+                    + "that ends in -wal into a folder of your own"
+            case .inUse: "another process writes this history; give each its own file"
+            case .sqlite(let reason): Self.text(of: reason)
             }
         return "\(path): \(text)" + (message.isEmpty ? "" : " (SQLite: \(message), code \(code))")
+    }
+
+    private static func text(of reason: SQLiteReason) -> String {
+        switch reason {
+        case .cannotOpen: "the file can't be opened or created; check the folder and its permissions"
+        case .foreign: "it is no history of tags; give another file"
+        case .newerVersion(let found, let known):
+            "it has version \(found), but this program reads version \(known); update the program"
+        case .busy: "another program has locked it for too long"
+        case .full: "the disk is full"
+        case .damaged: "it is damaged; restore a copy, or give another file"
+        case .interrupted: "the query took too long; choose a shorter time, a room or a tag"
+        case .readOnly: "it is not writable; check the permissions of the file and its folder"
+        case .failed: "the database reports an error"
+        }
     }
 }

@@ -310,8 +310,13 @@ package struct TrackCommand: Command {
             published = sink
         }
         let history = try history.map { path, settings in
-            try TagHistory(path: path, settings: settings) { error in
-                StandardError.line("--history: \(error); outputs are not stored", .warning)
+            try TagHistory(path: path, rooms: venue.rooms, settings: settings) { report in
+                switch report {
+                case .unwritten(let error): StandardError.line("--history: \(error); outputs wait in memory", .warning)
+                case .written: StandardError.line("--history: outputs are stored again", .notice)
+                case .lost(let count):
+                    StandardError.line("--history: \(count.counting("output")) not stored", .warning)
+                }
             }
         }
         if let history {
@@ -345,10 +350,10 @@ package struct TrackCommand: Command {
         do {
             try await run.follow(limit: limit)
         } catch {
-            await history?.flush()
+            await history?.finish()
             throw error
         }
-        await history?.flush()
+        await history?.finish()
         await published?.stop()
     }
 }

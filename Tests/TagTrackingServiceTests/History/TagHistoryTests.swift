@@ -78,6 +78,7 @@ final class TagHistoryTests: XCTestCase {
         var outputs = [event(.enterRoom(attic), 10)]
         for second in stride(from: 11.0, to: 60, by: 1) { outputs.append(room("Attic", second)) }
         await history.write(outputs + [event(.exitRoom(attic), 60), room(nil, 60), room(nil, 61)])
+        await history.flush()
         let visits = try await history.reader.visits(query("attic"))
         XCTAssertEqual(seconds(visits), [[10, 60]])
         XCTAssertEqual(visits.map(\.isOpen), [false])
@@ -86,6 +87,7 @@ final class TagHistoryTests: XCTestCase {
     func testWhoWasInARoomInATime() async throws {
         let history = try TagHistory(path: path())
         await history.write(outputs())
+        await history.flush()
         let all = try await history.reader.visits(query("kitchen"))
         XCTAssertEqual(all.map(\.tag), ["cart", "keys"])
         XCTAssertEqual(all.map(\.name), ["Cart", nil])
@@ -109,6 +111,7 @@ final class TagHistoryTests: XCTestCase {
         let history = try TagHistory(path: path())
         await history.write(outputs())
         await history.use(register: TagRegister(), removing: [.name("cart")])
+        await history.flush()
         let cart = try await history.reader.visits(query(tag: "cart"), at: at(131))
         XCTAssertEqual(cart.map(\.isOpen), [false, false])
         XCTAssertEqual(seconds(cart).last, [100, 130])
@@ -117,6 +120,7 @@ final class TagHistoryTests: XCTestCase {
     func testAnExitAfterALongSilenceDoesNotExtendTheVisit() async throws {
         let history = try TagHistory(path: path())
         await history.write(outputs() + [output("cart", event(.exitRoom(hall), 900), 900), output("cart", .away, 900)])
+        await history.flush()
         let cart = try await history.reader.visits(query(tag: "cart"), at: at(900))
         XCTAssertEqual(seconds(cart).last, [100, 130])
     }
@@ -137,7 +141,7 @@ final class TagHistoryTests: XCTestCase {
             _ = try await reader.activity(query(), parts: 10)
             XCTFail("the query has no limit")
         } catch {
-            XCTAssertEqual(error.reason, .interrupted)
+            XCTAssertEqual(error.reason, .sqlite(.interrupted))
             XCTAssertTrue("\(error)".contains("choose a shorter time"), "\(error)")
         }
         let slow = try TagHistoryReader(path: path, limit: .seconds(60))
@@ -148,6 +152,7 @@ final class TagHistoryTests: XCTestCase {
     func testTheTimeInEachRoomIsThatWithinTheQuery() async throws {
         let history = try TagHistory(path: path())
         await history.write(outputs())
+        await history.flush()
         let dwells = try await history.reader.dwells(query(nil, 50, 120))
         XCTAssertEqual(dwells.map(\.room), ["Hall", "Kitchen"])
         XCTAssertEqual(dwells.map(\.time), [.seconds(20), .seconds(50)])
@@ -157,6 +162,7 @@ final class TagHistoryTests: XCTestCase {
     func testPositionsAreThinnedAndReadInPages() async throws {
         let history = try TagHistory(path: path())
         await history.write(outputs())
+        await history.flush()
         // The cart needs 16 s for the metre from which it moves.
         let positions = try await history.reader.positions(query(tag: "cart"))
         XCTAssertEqual(positions.map { start.duration(to: $0.instant).seconds }, [11, 27, 43, 59, 75, 91, 130])
@@ -177,18 +183,19 @@ final class TagHistoryTests: XCTestCase {
         await first.write([
             output("cart", event(.enterRoom(kitchen), 0), 0), output("cart", position(1, "Kitchen", 20), 20),
         ])
-        await first.flush()
+        await first.finish()
         // Without a state, the next start reports the entry again.
         let second = try TagHistory(path: path)
         await second.write([
             output("cart", event(.enterRoom(kitchen), 50), 50), output("cart", position(1, "Kitchen", 60), 60),
         ])
-        await second.flush()
+        await second.finish()
         // With a state, the start after an hour reports positions only.
         let third = try TagHistory(path: path)
         await third.write([
             output("cart", position(1, "Kitchen", 3_600), 3_600), output("cart", position(1, "Kitchen", 3_610), 3_610),
         ])
+        await third.flush()
         let visits = try await third.reader.visits(query(nil, 0, 10_000), at: at(3_620))
         XCTAssertEqual(seconds(visits), [[0, 60], [3_600, 3_610]])
         XCTAssertEqual(visits.map(\.isOpen), [false, true])
@@ -197,6 +204,7 @@ final class TagHistoryTests: XCTestCase {
     func testOldRowsAreDeletedByAgeAndBySize() async throws {
         let aged = try TagHistory(path: path(), settings: .init(age: .seconds(100)))
         await aged.write(outputs() + [output("cart", position(1, "Hall", 200), 200)])
+        await aged.flush()
         let visits = try await aged.reader.visits(query())
         // The visit of the keys ended more than 100 s before the newest output.
         XCTAssertEqual(visits.map(\.tag), ["cart", "cart", "cart"])
@@ -213,6 +221,7 @@ final class TagHistoryTests: XCTestCase {
         await large.write(many)
         await large.flush()
         let before = try await large.reader.positions(query(nil, 0, 100_000)).count
+        await large.finish()
         let limited = try TagHistory(path: path, settings: .init(size: 200_000))
         await limited.write([output("tag 1", position(1, "Hall", 20_001), 20_001)])
         await limited.flush()
@@ -222,6 +231,30 @@ final class TagHistoryTests: XCTestCase {
         XCTAssertEqual(after.last?.instant, at(20_001))
         let size = try XCTUnwrap(FileManager.default.attributesOfItem(atPath: path)[.size] as? Int)
         XCTAssertLessThan(size, 400_000)
+    }
+
+    /// 60,000 positions beyond the limit of the size, as of a file whose limit was lowered.
+    func testALargeExcessIsDeletedInParts() async throws {
+        let path = try path()
+        let history = try TagHistory(path: path, settings: .init(size: 100_000))
+        let file = try SQLiteFile<TagHistoryError>(path: path, waiting: .seconds(5))
+        try file.run("INSERT INTO tag (id, key) VALUES (1, 'old')")
+        try file.run(
+            """
+            WITH RECURSIVE number(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < 60000)
+            INSERT INTO position SELECT 1, \(start.nanoseconds / 1_000_000) - n, 1, 1, 1, 1, 1, NULL, NULL, NULL FROM number
+            """)
+        func count(after seconds: Double) async throws -> Int64 {
+            await history.write([output("cart", position(1, "Hall", seconds), seconds)])
+            await history.flush()
+            return try file.number("SELECT count(*) FROM position")
+        }
+        let first = try await count(after: 0)
+        XCTAssertEqual(first, 60_001 - 50_000)
+        let second = try await count(after: 60)
+        XCTAssertLessThan(second, 5_000)
+        XCTAssertGreaterThan(second, 500)
+        XCTAssertEqual(try file.number("SELECT count(*) FROM position WHERE tag = 2"), 2)
     }
 
     func testAQueryNeitherDelaysTheWriterNorWaitsForIt() async throws {
@@ -308,6 +341,47 @@ final class TagHistoryTests: XCTestCase {
         XCTAssertLessThan(try XCTUnwrap(durations.map(\.1).max()), .seconds(10))
     }
 
+    /// 25,000 visits of 12,500 tags.
+    func testVisitsAndTimesAreReadInPagesWithoutALimit() async throws {
+        let path = try path()
+        let history = try TagHistory(path: path)
+        let file = try SQLiteFile<TagHistoryError>(path: path, waiting: .seconds(5))
+        try file.stageVisits(25_000, of: 12_500, from: start)
+        let all = query(nil, 0, 100_000)
+        var visits: [TagVisit] = []
+        repeat {
+            visits += try await history.reader.visits(all, after: visits.last?.place)
+        } while visits.count.isMultiple(of: all.limit)
+        XCTAssertEqual(visits.count, 25_000)
+        XCTAssertEqual(Set(visits.map(\.id)).count, 25_000)
+        XCTAssertEqual(visits.map(\.start), visits.map(\.start).sorted())
+        var dwells: [TagDwell] = []
+        repeat {
+            dwells += try await history.reader.dwells(all, after: dwells.last?.place)
+        } while dwells.count.isMultiple(of: all.limit)
+        XCTAssertEqual(Set(dwells.map(\.tag)).count, 12_500)
+        XCTAssertEqual(dwells.map(\.visits).reduce(0, +), 25_000)
+        XCTAssertEqual(dwells.map(\.time).reduce(.zero, +), .seconds(25_000))
+    }
+
+    func testASecondWriterIsRefusedAndReadersAreNot() async throws {
+        let path = try path()
+        let history = try TagHistory(path: path)
+        await history.write(outputs())
+        await history.flush()
+        let link = path + ".link"
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: path)
+        for name in [path, link] {
+            XCTAssertThrowsError(try TagHistory(path: name)) { error in
+                XCTAssertEqual("\(error)", "\(name): another process writes this history; give each its own file")
+            }
+            let visits = try await TagHistoryReader(path: name).visits(query())
+            XCTAssertEqual(visits.count, 3)
+        }
+        await history.finish()
+        XCTAssertNoThrow(try TagHistory(path: path))
+    }
+
     func testAnotherFileIsRefusedAndNotChanged() async throws {
         let path = try path()
         try Data("no database".utf8).write(to: URL(filePath: path))
@@ -316,5 +390,24 @@ final class TagHistoryTests: XCTestCase {
         }
         XCTAssertEqual(try String(contentsOfFile: path, encoding: .utf8), "no database")
         XCTAssertThrowsError(try TagHistory(path: "/proc/none/history.db"))
+    }
+}
+
+extension SQLiteFile<TagHistoryError> {
+    /// Adds visits of a second, each a second after the one before, to an empty history.
+    func stageVisits(_ count: Int, of tags: Int, from start: Instant) throws(TagHistoryError) {
+        try transaction { file throws(TagHistoryError) in
+            try file.run(
+                """
+                WITH RECURSIVE number(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < \(tags))
+                INSERT INTO tag (id, key) SELECT n, 'tag ' || n FROM number
+                """)
+            try file.run(
+                """
+                WITH RECURSIVE number(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM number WHERE n < \(count - 1))
+                INSERT INTO visit SELECT n + 1, 1 + n % \(tags), 1, 1, 'Hall', \(start.nanoseconds / 1_000_000) + n * 1000,
+                    \(start.nanoseconds / 1_000_000) + n * 1000 + 1000, 0 FROM number
+                """)
+        }
     }
 }
