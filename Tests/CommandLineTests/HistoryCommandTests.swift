@@ -76,6 +76,105 @@ final class HistoryCommandTests: XCTestCase {
         XCTAssertTrue(line?.contains(",-2.000,2.000,1.000,'=HALL(),") ?? false, line.map(String.init) ?? "")
     }
 
+    /// Writes a history in which tags enter the hall, each a millisecond after the one before, and leave it after a
+    /// second.
+    private func stage(_ path: String, tags: Int) async throws -> TagHistory {
+        let history = try TagHistory(path: path)
+        let (start, hall) = (FleetClock.wallTime.advanced(by: .seconds(-60)), Room(id: 1, name: "Hall", mapID: 1))
+        var outputs: [FleetOutput] = []
+        for tag in 0..<tags {
+            let enter = start.advanced(by: .milliseconds(tag))
+            let exit = enter.advanced(by: .seconds(1))
+            let position = Position(
+                instant: enter, venueID: 1, mapID: 1, point: MapPoint(x: 1, y: 2), radius: 1, label: "Hall",
+                coordinate: tag == 0 ? nil : Coordinate(latitude: 50, longitude: 8))
+            let contents: [(FleetOutput.Content, Instant)] = [
+                (.event(LocalizationEvent(instant: enter, venueID: 1, kind: .enterRoom(hall))), enter),
+                (.position(position), enter),
+                (.event(LocalizationEvent(instant: exit, venueID: 1, kind: .exitRoom(hall))), exit),
+            ]
+            outputs += contents.enumerated().map { number, content in
+                FleetOutput(
+                    tag: .name("tag \(tag)"), name: nil, epoch: 1, sequence: UInt64(number + 1), instant: content.1,
+                    content: content.0)
+            }
+        }
+        await history.write(outputs)
+        await history.flush()
+        return history
+    }
+
+    func testNoVisitTimeOrPositionIsMissingInALongList() async throws {
+        let path = try temporaryFolder() + "/history.db"
+        let history = try await stage(path, tags: 10_050)
+        defer { withExtendedLifetime(history) {} }
+        for (command, header) in [("visits", "entry"), ("dwell", "room")] {
+            let table = try Tool.run(["history", command, "--csv", path])
+            XCTAssertEqual(table.output.split(separator: "\n").count, 1 + 10_050, table.errors)
+            let list = try Tool.run(["history", command, path])
+            XCTAssertEqual(list.output.split(separator: "\n").count { $0.hasPrefix(header) }, 1)
+            XCTAssertTrue(list.output.contains("tag 10049\n") || list.output.contains("tag 10049 "), command)
+        }
+        let sums = try Tool.run(["history", "dwell", path]).output.split(separator: "\n").last
+        XCTAssertEqual(
+            sums?.split(separator: " ").map(String.init), ["Hall", "all", "10050", "2:47:30"])
+        let (positions, map) = (path + ".csv", path + ".geojson")
+        XCTAssertEqual(try Tool.run(["history", "export", "-o", positions, path]).status, 0)
+        let lines = try String(contentsOfFile: positions, encoding: .utf8).split(separator: "\n")
+        XCTAssertEqual(Set(lines).count, 1 + 10_050)
+        let export = try Tool.run(["history", "export", "-o", map, path])
+        XCTAssertTrue(export.errors.contains("1 position without a coordinate left out"), export.errors)
+        let collection = try JSONSerialization.jsonObject(with: Data(contentsOf: URL(filePath: map)))
+        XCTAssertEqual(((collection as? [String: Any])?["features"] as? [[String: Any]])?.count, 10_049)
+    }
+
+    func testAHistoryIsReadWithoutTheRightToWriteIt() async throws {
+        let folder = try temporaryFolder() + "/50%?#"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        let path = folder + "/history.db"
+        var history: TagHistory? = try await stage(path, tags: 3)
+        let copy = folder + "/copy.db"
+        for end in ["", "-wal"] {
+            try FileManager.default.copyItem(atPath: path + end, toPath: copy + end)
+        }
+        func visits(_ file: String) throws -> Tool.Result {
+            XCTAssertEqual(chmod(folder, 0o555), 0)
+            defer { chmod(folder, 0o755) }
+            // Root writes into every folder; without this capability, it doesn't.
+            let wrapper = ["--bounding-set", "-dac_override", "--inh-caps", "-dac_override"]
+            let arguments = ["history", "visits", "--csv", file]
+            return geteuid() == 0
+                ? try Tool.run(wrapper + [try Tool.path()] + arguments, program: "/usr/bin/setpriv")
+                : try Tool.run(arguments)
+        }
+        for end in ["", "-wal", "-shm"] { chmod(path + end, 0o444) }
+        let running = try visits(path)
+        XCTAssertEqual(running.output.split(separator: "\n").count, 4, running.errors)
+        await history?.finish()
+        // The last connection to the file removes its journal.
+        history = nil
+        XCTAssertFalse(FileManager.default.fileExists(atPath: path + "-wal"))
+        let ended = try visits(path)
+        XCTAssertEqual(ended.output.split(separator: "\n").count, 4, ended.errors)
+        // Another program must have left a journal whose index can't be written.
+        let copied = try visits(copy)
+        XCTAssertEqual(copied.status, 1)
+        XCTAssertTrue(
+            copied.errors.contains("copy.db: the file can't be read; check the permissions of the file and its folder"),
+            copied.errors)
+    }
+
+    func testASecondTrackWithTheSameHistoryIsRefused() async throws {
+        let path = try temporaryFolder() + "/history.db"
+        let history = try await stage(path, tags: 1)
+        defer { withExtendedLifetime(history) {} }
+        let run = try Tool.run([
+            "track", "--demo", "--history", path, "--seconds", "1", "--venue", try FixtureFolder("tags/office").path,
+        ])
+        XCTAssertEqual(run.status, 1)
+        XCTAssertTrue(run.errors.contains("\(path): another process writes this history"), run.errors)
+    }
+
     func testTimesAreThoseOfThisMachineUnlessTheyHaveAZone() throws {
         let noon = try XCTUnwrap(LocalTime.instant("2026-11-28T12:00Z", today: .zero))
         XCTAssertEqual(noon, Instant(seconds: 1_795_867_200))

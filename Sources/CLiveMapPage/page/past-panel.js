@@ -4,8 +4,10 @@ import { byId, make, setText } from "./dom.js";
 import { counted, dayTime } from "./format.js";
 import { timeOf } from "./tag-past.js";
 
-/** The number of rows of a list, of the entries of a request, and of the positions of a file. */
-const mostRows = 100, mostEntries = 10000, mostExported = 100000;
+/** The number of rows of a list, and of the positions of a file. */
+const mostRows = 100, mostExported = 100000;
+/** The entries of a request, and those that the page keeps, about. */
+const pageSize = 10000, mostEntries = 100000;
 /** The longest wait in seconds: the server ends each of the queries after 20 s, and answers one after the other. */
 const longestWait = 65;
 /** The most parts of a time in which the tags are counted, and the shortest one: a tag that stands has a position each minute. */
@@ -132,10 +134,10 @@ export class PastPanel {
     this.note("Loading…");
     const parts = Math.max(1, Math.min(mostParts, Math.floor((this.end - this.start) / shortestPart)));
     try {
-      const [activity, { visits }, { rooms }] = await Promise.all([
+      const [activity, visits, rooms] = await Promise.all([
         request("history/activity", { ...this.query, parts }, longestWait, control),
-        request("history/visits", { ...this.query, limit: mostEntries }, longestWait, control),
-        request("history/dwell", { ...this.query, limit: mostEntries }, longestWait, control),
+        this.entries("history/visits", "visits", control),
+        this.entries("history/dwell", "rooms", control),
       ]);
       if (control !== this.control) return;
       this.activity = activity.tags;
@@ -149,6 +151,24 @@ export class PastPanel {
       this.reports.loaded();
     } catch (error) {
       if (control === this.control) this.note(`The history can't be read: ${error instanceof Error ? error.message : error}`);
+    }
+  }
+
+  /**
+   * Returns the entries that the server answers in pages.
+   * @param {string} path
+   * @param {"visits"|"rooms"} name
+   * @param {AbortController} control
+   */
+  async entries(path, name, control) {
+    const query = { ...this.query, limit: pageSize };
+    /** @type {any[]} */
+    const entries = [];
+    for (let after; ;) {
+      const answer = await request(path, after === undefined ? query : { ...query, after }, longestWait, control);
+      entries.push(...answer[name]);
+      after = answer.next;
+      if (after === undefined || entries.length >= mostEntries) return entries;
     }
   }
 
@@ -173,7 +193,7 @@ export class PastPanel {
         make("span", { class: "place" }, `${visit.room}, ${dayTime(from, this.end)}\u2013${end}`)));
     }));
     const rest = visits.length - shown.length;
-    const isCut = visits.length === mostEntries;
+    const isCut = visits.length >= mostEntries;
     setText(byId("visit-more"), visits.length === 0 ? "No visits to a room."
       : rest === 0 ? "" : `${isCut ? "More than " : ""}${rest} more: choose a room, a tag or a shorter time.`);
     byId("visit-more").hidden = visits.length > 0 && rest === 0;

@@ -2,8 +2,8 @@ import IndoorVocabulary
 import TagTracking
 import TextFormats
 
-/// Positions of a history for other programs.
-package enum HistoryExport {
+/// Positions of a history for other programs, which are written in parts.
+package struct HistoryExport: Sendable {
     /// The format of an export.
     package enum Format: Hashable, Sendable {
         /// Comma-separated values (RFC 4180), with a header line.
@@ -12,10 +12,38 @@ package enum HistoryExport {
         case geoJSON
     }
 
+    private let format: Format
+    private var hasFeature = false
+
+    /// Creates an export without positions.
+    package init(_ format: Format) { self.format = format }
+
     /// Returns positions in a format.
     package static func document(of positions: [StoredPosition], as format: Format) -> [UInt8] {
+        var export = HistoryExport(format)
+        return export.start + export.part(positions) + export.end
+    }
+
+    /// The bytes before the first position.
+    package var start: [UInt8] {
         switch format {
-        case .csv: csv(positions)
+        case .csv: Array("time,tag,name,map,x,y,radius,room,latitude,longitude\n".utf8)
+        case .geoJSON: Array(#"{"type":"FeatureCollection","features":["#.utf8)
+        }
+    }
+
+    /// The bytes after the last position.
+    package var end: [UInt8] {
+        switch format {
+        case .csv: []
+        case .geoJSON: Array("]}".utf8)
+        }
+    }
+
+    /// Returns the bytes of further positions.
+    package mutating func part(_ positions: [StoredPosition]) -> [UInt8] {
+        switch format {
+        case .csv: Self.csv(positions)
         case .geoJSON: geoJSON(positions)
         }
     }
@@ -24,7 +52,7 @@ package enum HistoryExport {
         func number(_ value: Double?, _ decimals: Int) -> String {
             value.flatMap { FixedDecimals.text($0, decimals) } ?? ""
         }
-        var text = "time,tag,name,map,x,y,radius,room,latitude,longitude\n"
+        var text = ""
         for position in positions {
             let fields = [
                 CivilTime(position.instant).text, CSVText.safeField(position.tag),
@@ -38,26 +66,22 @@ package enum HistoryExport {
         return Array(text.utf8)
     }
 
-    private static func geoJSON(_ positions: [StoredPosition]) -> [UInt8] {
-        var json = JSONWriter()
-        json.beginObject()
-        json.add("type", "FeatureCollection")
-        json.name("features")
-        json.beginArray()
+    private mutating func geoJSON(_ positions: [StoredPosition]) -> [UInt8] {
+        var bytes: [UInt8] = []
         for position in positions {
             guard let coordinate = position.coordinate else { continue }
-            json.beginObject()
-            json.add("type", "Feature")
-            json.add("geometry", pointAt: coordinate)
-            json.name("properties")
-            json.beginObject()
-            position.writeMembers(to: &json)
-            json.endObject()
-            json.endObject()
+            if hasFeature { bytes.append(UInt8(ascii: ",")) }
+            hasFeature = true
+            bytes += JSONWriter.object { json in
+                json.add("type", "Feature")
+                json.add("geometry", pointAt: coordinate)
+                json.name("properties")
+                json.beginObject()
+                position.writeMembers(to: &json)
+                json.endObject()
+            }
         }
-        json.endArray()
-        json.endObject()
-        return json.bytes
+        return bytes
     }
 }
 

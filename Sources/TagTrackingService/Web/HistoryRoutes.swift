@@ -44,9 +44,26 @@ extension TagRoutes {
         }
     }
 
+    /// Returns the parts of the parameter `after`, which is the member `next` of an answer; nil without the parameter.
+    private func place(_ request: HTTPRequest, parts: Int) throws(HTTPProblem) -> [Substring]? {
+        guard let text = request.target.query["after"] else { return nil }
+        let found = text.split(separator: "/", maxSplits: parts - 1, omittingEmptySubsequences: false)
+        guard found.count == parts else { throw Self.invalidPlace }
+        return found
+    }
+
+    private static let invalidPlace = HTTPProblem(400, "The parameter 'after' must be the member 'next' of an answer.")
+
     func visits(_ request: HTTPRequest) async throws(HTTPProblem) -> HTTPResponse {
-        let visits = try await queried(request) { reader, query async throws(TagHistoryError) in
-            try await reader.visits(query)
+        var last: TagVisit.Place?
+        if let parts = try place(request, parts: 3) {
+            guard let time = TimeText.time(parts[0].utf8.span), let id = Int64(parts[1]) else {
+                throw Self.invalidPlace
+            }
+            last = TagVisit.Place(start: Instant(nanoseconds: time.nanoseconds), tag: String(parts[2]), id: id)
+        }
+        let (visits, limit) = try await queried(request) { [last] reader, query async throws(TagHistoryError) in
+            (try await reader.visits(query, after: last), query.limit)
         }
         return Self.json(
             JSONWriter.object { json in
@@ -59,12 +76,20 @@ extension TagRoutes {
                     json.add("end", time: visit.end)
                     json.add("open", visit.isOpen)
                 }
+                if visits.count == limit, let last = visits.last {
+                    json.add("next", "\(CivilTime(last.start).text)/\(last.id)/\(last.tag)")
+                }
             })
     }
 
     func dwells(_ request: HTTPRequest) async throws(HTTPProblem) -> HTTPResponse {
-        let dwells = try await queried(request) { reader, query async throws(TagHistoryError) in
-            try await reader.dwells(query)
+        var last: TagDwell.Place?
+        if let parts = try place(request, parts: 2) {
+            guard let id = Int64(parts[0]) else { throw Self.invalidPlace }
+            last = TagDwell.Place(room: String(parts[1]), tagID: id)
+        }
+        let (dwells, limit) = try await queried(request) { [last] reader, query async throws(TagHistoryError) in
+            (try await reader.dwells(query, after: last), query.limit)
         }
         return Self.json(
             JSONWriter.object { json in
@@ -75,6 +100,7 @@ extension TagRoutes {
                     json.add("visits", dwell.visits)
                     json.add("seconds", dwell.time.seconds, decimals: 3)
                 }
+                if dwells.count == limit, let last = dwells.last { json.add("next", "\(last.tagID)/\(last.room)") }
             })
     }
 
@@ -98,11 +124,9 @@ extension TagRoutes {
     func positions(_ request: HTTPRequest) async throws(HTTPProblem) -> HTTPResponse {
         let step = try request.integer("step", in: 1...86_400).map { Duration.seconds($0) }
         var last: (time: Instant, tag: String)?
-        if let text = request.target.query["after"] {
-            guard let slash = text.firstIndex(of: "/"), let time = TimeText.time(text[..<slash].utf8.span) else {
-                throw HTTPProblem(400, "The parameter 'after' must be the member 'next' of an answer.")
-            }
-            last = (Instant(nanoseconds: time.nanoseconds), String(text[text.index(after: slash)...]))
+        if let parts = try place(request, parts: 2) {
+            guard let time = TimeText.time(parts[0].utf8.span) else { throw Self.invalidPlace }
+            last = (Instant(nanoseconds: time.nanoseconds), String(parts[1]))
         }
         let (positions, limit) = try await queried(request) { [last] reader, query async throws(TagHistoryError) in
             (try await reader.positions(query, after: last, each: step), query.limit)

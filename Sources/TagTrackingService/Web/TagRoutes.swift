@@ -201,7 +201,7 @@ package struct TagRoutes: HTTPRoutes {
         case .collection: TagQuery.filters
         case .trail: ["minutes"]
         case .register: ["located"]
-        case .visits, .dwells: Self.historyFilters + ["limit"]
+        case .visits, .dwells: Self.historyFilters + ["after", "limit"]
         case .activity: Self.historyFilters + ["parts"]
         case .positions: Self.historyFilters + ["step", "after", "limit"]
         case .positionsCSV, .positionsGeoJSON: Self.historyFilters

@@ -51,6 +51,24 @@ private struct HistorySelection {
         return try TagHistoryReader(path: path)
     }
 
+    /// Reads all results of the query in pages, so that neither their number nor their memory is limited.
+    ///
+    /// - Parameters:
+    ///   - read: returns the results of a query after one of them, or the first ones.
+    ///   - use: receives each page, also an empty first one, and whether it is the first one.
+    func readPages<Element>(
+        _ read: (TagHistoryQuery, _ after: Element?) async throws -> [Element],
+        use: ([Element], _ isFirst: Bool) throws -> Void
+    ) async throws {
+        var last: Element?
+        while true {
+            let page = try await read(query, last)
+            if last == nil || !page.isEmpty { try use(page, last == nil) }
+            guard page.count == query.limit else { return }
+            last = page.last
+        }
+    }
+
     /// Returns the name of a tag with its key, or the key.
     static func title(_ name: String?, _ tag: String) -> String { name.map { "\($0) (\(tag))" } ?? tag }
 }
@@ -129,27 +147,35 @@ struct HistoryVisitsCommand: Command {
     }
 
     func run() async throws {
-        let visits = try await selection.open().visits(selection.query)
-        guard !isCSV else {
-            let rows = visits.map { visit in
-                [
-                    LocalTime.utc(visit.start), visit.isOpen ? "" : LocalTime.utc(visit.end),
-                    CSVText.safeField(visit.room), "\(visit.mapID)", CSVText.safeField(visit.tag),
-                    CSVText.safeField(visit.name ?? ""),
-                ]
+        let (history, now) = (try selection.open(), FleetClock.wallTime)
+        try await selection.readPages { query, last in
+            try await history.visits(query, after: last?.place, at: now)
+        } use: { visits, isFirst in
+            guard !isCSV else {
+                return try StandardOutput.write(
+                    lines: ((isFirst ? [["start", "end", "room", "map", "tag", "name"]] : []) + visits.map(Self.fields))
+                        .map { $0.joined(separator: ",") })
             }
-            return try StandardOutput.write(
-                lines: ([["start", "end", "room", "map", "tag", "name"]] + rows).map { $0.joined(separator: ",") })
+            guard !isFirst || !visits.isEmpty else { return try StandardOutput.write("no visits\n") }
+            try StandardOutput.write(
+                lines: TextTable.lines(
+                    (isFirst ? [["entry", "exit", "duration", "room", "tag"]] : []) + visits.map(Self.cells)))
         }
-        guard !visits.isEmpty else { return try StandardOutput.write("no visits\n") }
-        let rows = visits.map { visit in
-            [
-                LocalTime.text(visit.start), visit.isOpen ? "now" : LocalTime.text(visit.end),
-                LocalTime.text(visit.start.duration(to: visit.end)), visit.room,
-                HistorySelection.title(visit.name, visit.tag),
-            ]
-        }
-        try StandardOutput.write(lines: TextTable.lines([["entry", "exit", "duration", "room", "tag"]] + rows))
+    }
+
+    private static func fields(_ visit: TagVisit) -> [String] {
+        [
+            LocalTime.utc(visit.start), visit.isOpen ? "" : LocalTime.utc(visit.end), CSVText.safeField(visit.room),
+            "\(visit.mapID)", CSVText.safeField(visit.tag), CSVText.safeField(visit.name ?? ""),
+        ]
+    }
+
+    private static func cells(_ visit: TagVisit) -> [String] {
+        [
+            LocalTime.text(visit.start), visit.isOpen ? "now" : LocalTime.text(visit.end),
+            LocalTime.text(visit.start.duration(to: visit.end)), visit.room,
+            HistorySelection.title(visit.name, visit.tag),
+        ]
     }
 }
 
@@ -175,7 +201,13 @@ struct HistoryDwellCommand: Command {
     }
 
     func run() async throws {
-        let dwells = try await selection.open().dwells(selection.query)
+        let history = try selection.open()
+        var dwells: [TagDwell] = []
+        try await selection.readPages { query, last in
+            try await history.dwells(query, after: last?.place)
+        } use: { page, _ in
+            dwells += page
+        }
         guard !isCSV else {
             let rows = dwells.map { dwell in
                 [
@@ -220,9 +252,6 @@ struct HistoryExportCommand: Command {
             """,
         options: HistorySelection.options + [.output, .overwrite])
 
-    /// The number of positions that are read at once.
-    private static let page = 10_000
-
     private let selection: HistorySelection
     private let output: OutputFile
     private let isGeoJSON: Bool
@@ -237,17 +266,18 @@ struct HistoryExportCommand: Command {
     func run() async throws {
         try output.check()
         let history = try selection.open()
-        var positions: [StoredPosition] = []
-        var query = selection.query
-        query.limit = Self.page
-        while true {
-            let last = positions.last.map { (time: $0.instant, tag: $0.tag) }
-            let page = try await history.positions(query, after: last)
-            positions += page
-            if page.count < Self.page { break }
+        let draft = try output.draft()
+        var export = HistoryExport(isGeoJSON ? .geoJSON : .csv)
+        var omitted = 0
+        try draft.append(export.start)
+        try await selection.readPages { query, last in
+            try await history.positions(query, after: last.map { ($0.instant, $0.tag) })
+        } use: { positions, _ in
+            if isGeoJSON { omitted += positions.count { $0.coordinate == nil } }
+            try draft.append(export.part(positions))
         }
-        try output.write(HistoryExport.document(of: positions, as: isGeoJSON ? .geoJSON : .csv))
-        let omitted = isGeoJSON ? positions.count { $0.coordinate == nil } : 0
+        try draft.append(export.end)
+        try draft.commit()
         if omitted > 0 {
             StandardError.line("\(omitted.counting("position")) without a coordinate left out", .warning)
         }

@@ -33,8 +33,10 @@ final class TagDescriptionTests: XCTestCase {
         "/api/v1/gateways/{format}": "/api/v1/gateways/minewRaw",
         "/api/v1/tags/{key}/receivers": "/api/v1/tags/AA:BB:CC:DD:EE:01/receivers",
         "/api/v1/receivers/{id}/tags": "/api/v1/receivers/east/tags",
-        "/api/v1/history/visits": "/api/v1/history/visits?from=2026-11-22T09:00:00Z&to=2026-11-22T10:00:00Z",
-        "/api/v1/history/dwell": "/api/v1/history/dwell?from=2026-11-22T09:00:00Z&to=2026-11-22T10:00:00Z",
+        "/api/v1/history/visits":
+            "/api/v1/history/visits?from=2026-11-22T09:00:00Z&to=2026-11-22T10:00:00Z&limit=1",
+        "/api/v1/history/dwell":
+            "/api/v1/history/dwell?from=2026-11-22T09:00:00Z&to=2026-11-22T10:00:00Z&limit=1",
         "/api/v1/history/activity": "/api/v1/history/activity?from=2026-11-22T09:00:00Z&to=2026-11-22T10:00:00Z",
         "/api/v1/survey/gaps": "/api/v1/survey/gaps?map=1",
         "/api/v1/history/positions":

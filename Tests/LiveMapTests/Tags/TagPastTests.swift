@@ -1,6 +1,7 @@
 import Foundation
 import IndoorVocabulary
 import LiveMap
+import LocalizationSession
 import TagTracking
 import TagTrackingService
 import VenueModel
@@ -160,6 +161,30 @@ final class TagPastTests: BrowserTestCase {
         XCTAssertEqual(table.split(separator: "\n").count, 1 + 2)
         try map.click("#past-all")
         try map.page.wait(until: "document.querySelectorAll('#visit-list li').length === 4")
+        XCTAssertEqual(map.page.problems, [])
+    }
+
+    func testThePageLoadsVisitsOfSeveralPages() throws {
+        let history = try stagedHistory()
+        let hall = TagStage.venue.rooms[0]
+        let outputs = try (0..<10_020).flatMap { number in
+            try [LocalizationEvent.Kind.enterRoom(hall), .exitRoom(hall)].enumerated().map { step, kind in
+                let seconds = 30 + Double(step) + Double(number) / 100
+                let event = LocalizationEvent(
+                    instant: TagStage.start.advanced(by: .seconds(seconds)), venueID: VenueID(rawValue: 7), kind: kind)
+                return try TagStage.output("guest \(number)", UInt64(step + 1), .event(event), at: seconds)
+            }
+        }
+        let done = DispatchSemaphore(value: 0)
+        Task.detached {
+            await history.write(outputs)
+            await history.flush()
+            done.signal()
+        }
+        done.wait()
+        let map = try shown(history)
+        XCTAssertEqual(try map.text(of: "#visit-more"), "9921 more: choose a room, a tag or a shorter time.")
+        XCTAssertEqual(try rows(map, "#dwell-rows tr").map { $0[1] }, ["10021"])
         XCTAssertEqual(map.page.problems, [])
     }
 

@@ -160,6 +160,29 @@ final class TagServerTests: XCTestCase {
         XCTAssertEqual(try RawClient.get("/api/v1/history/visits", port: bare).status, 404)
     }
 
+    func testVisitsAndTimesInRoomsAreReadInPages() throws {
+        let history = try stagedHistory(walks: 3)
+        let port = try tagServer(try board(), history: history).address.port
+        let span = "from=2026-11-22T09:00:00Z&to=2026-11-22T09:10:00Z"
+        for (path, list) in [("visits", "visits"), ("dwell", "rooms")] {
+            for limit in [1, 2, 3] {
+                var (tags, next): ([String?], String?) = ([], nil)
+                repeat {
+                    let after =
+                        next.map { "&after=" + $0.replacing("/", with: "%2F").replacing(" ", with: "%20") } ?? ""
+                    let page = try get("/api/v1/history/\(path)?limit=\(limit)&\(span)\(after)", port)
+                    tags += try XCTUnwrap(page[list]?.array).map { $0["tag"]?.string }
+                    next = page["next"]?.string
+                } while next != nil && tags.count < 10
+                XCTAssertEqual(tags, ["AA:BB:CC:DD:EE:01", "walker 0", "walker 1", "walker 2"], "\(path) by \(limit)")
+            }
+            for after in ["x", "1%2Fx%2Fy", "x%2F1%2Fy"] {
+                let target = "/api/v1/history/\(path)?after=\(path == "dwell" ? "x%2F" : "")\(after)"
+                XCTAssertEqual(try RawClient.get(target, port: port).status, 400, target)
+            }
+        }
+    }
+
     func testStoredPositionsAreReadInPagesThinnedCountedAndExported() throws {
         let history = try stagedHistory(walks: 3)
         let port = try tagServer(try board(), history: history).address.port
