@@ -78,6 +78,7 @@ enum MinewLongMessage {
 
     private struct Entry {
         var isGateway = false
+        var isBeacon = false
         var mac: String?
         var report = TagReport()
         var uuid: BeaconUUID?
@@ -96,6 +97,7 @@ enum MinewLongMessage {
             } else if fields.matches(key, "type") {
                 let type = try fields.string("type")
                 isGateway = fields.matches(type, "Gateway")
+                isBeacon = fields.matches(type, "iBeacon")
             } else if fields.matches(key, "bleName") {
                 report.name = try fields.tagName("bleName")
             } else if fields.matches(key, "ibeaconUuid") {
@@ -119,6 +121,8 @@ enum MinewLongMessage {
                 throw fields.error(offset, "mac", "an address of 12 hexadecimal digits, with or without colons")
             }
             report.address = address
+            // An iBeacon contains no battery level; the gateway then writes 0.
+            if isBeacon || uuid != nil, report.battery?.percent == 0 { report.battery = nil }
             if let uuid, let major, let minor {
                 report.beacon = BeaconIdentity(uuid: uuid, major: major, minor: minor)
             } else {

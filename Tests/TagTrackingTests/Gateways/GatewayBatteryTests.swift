@@ -37,6 +37,20 @@ final class GatewayBatteryTests: XCTestCase {
             TagBattery(percent: 97))
     }
 
+    func testAMinewGatewayDoesNotKnowTheBatteryOfAnIBeacon() throws {
+        func decoded(_ members: String) throws -> TagBattery? {
+            try battery(
+                "",
+                #"[{"type":"Gateway","mac":"AC233FC00001"},{"mac":"C3000012AB34","rssi":-70,\#(members)}]"#)
+        }
+        let uuid = #""ibeaconUuid":"E2C56DB5DFFB48D2B060D0F5A71096E0","ibeaconMajor":0,"ibeaconMinor":0"#
+        XCTAssertNil(try decoded(#""type":"iBeacon",\#(uuid),"ibeaconTxPower":-59,"battery":0"#))
+        XCTAssertNil(try decoded(#""battery":0,\#(uuid)"#))
+        XCTAssertNil(try decoded(#""battery":0,"type":"iBeacon""#))
+        XCTAssertEqual(try decoded(#""type":"iBeacon",\#(uuid),"battery":80"#), TagBattery(percent: 80))
+        XCTAssertEqual(try decoded(#""type":"S1","battery":0"#), TagBattery(percent: 0))
+    }
+
     func testABatteryThatIsNoNumberIsUnknown() throws {
         for text in [#""low""#, "null", "-1", "101", "1e99", "true"] {
             XCTAssertNil(
