@@ -44,6 +44,7 @@ package actor RoomDesk {
     private let path: String
     private let now: @Sendable () -> Instant
     private let saved: @Sendable (RoomTrainingSet) -> Void
+    private let failed: @Sendable (TrainingFileError) -> Void
 
     /// Creates a desk.
     ///
@@ -52,11 +53,13 @@ package actor RoomDesk {
     ///   - path: the file of the training.
     ///   - now: returns the time of the fleet.
     ///   - saved: called with the training after it was written.
+    ///   - failed: called if the training couldn't be written.
     package init(
         _ engine: FleetEngine, path: String, now: @escaping @Sendable () -> Instant,
-        saved: @escaping @Sendable (RoomTrainingSet) -> Void = { _ in }
+        saved: @escaping @Sendable (RoomTrainingSet) -> Void = { _ in },
+        failed: @escaping @Sendable (TrainingFileError) -> Void = { _ in }
     ) {
-        (self.engine, self.path, self.now, self.saved) = (engine, path, now, saved)
+        (self.engine, self.path, self.now, self.saved, self.failed) = (engine, path, now, saved, failed)
     }
 
     /// The state of the training.
@@ -114,7 +117,10 @@ package actor RoomDesk {
 
     private func save() async throws(Failure) {
         let training = await engine.training
-        do throws(TrainingFileError) { try RoomTrainingFile.write(training, to: path) } catch { throw .unsaved(error) }
+        do throws(TrainingFileError) { try RoomTrainingFile.write(training, to: path) } catch {
+            failed(error)
+            throw .unsaved(error)
+        }
         saved(training)
     }
 }

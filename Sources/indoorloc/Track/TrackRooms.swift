@@ -40,13 +40,21 @@ struct TrackRooms: Sendable {
 
     /// Reads the file.
     ///
-    /// - Throws: `TrainingFileError` if the file is there and can't be read, or `CommandError` if its folder is missing.
+    /// - Throws: `TrainingFileError` if the file is there and can't be read, or `CommandError` if its folder is missing, or
+    ///   a training couldn't be written.
     init(_ path: String) throws {
         self.path = path
         let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
         guard access(folder, F_OK) == 0 else {
             throw CommandError(
                 description: "--rooms \(path): its folder doesn't exist; create it, or give another file")
+        }
+        // A change replaces the file.
+        guard access(folder, W_OK | X_OK) == 0, access(path, F_OK) != 0 || access(path, W_OK) == 0 else {
+            throw CommandError(
+                description:
+                    "--rooms \(path): a training couldn't be written: \(String(cString: strerror(errno))); permit "
+                    + "writing the file and its folder, or give another file")
         }
         training = access(path, F_OK) == 0 ? try RoomTrainingFile.read(path) : RoomTrainingSet()
     }
