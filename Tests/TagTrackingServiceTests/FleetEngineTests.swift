@@ -356,6 +356,28 @@ final class FleetClockTests: XCTestCase {
         XCTAssertEqual(clock.now(wall: 1100, uptime: 200).nanoseconds, 1100)
         XCTAssertEqual(clock.now(wall: 1150, uptime: 250).nanoseconds, 1150, "both agree again")
     }
+
+    func testTheClockCountsTheTimesByWhichItWasSet() {
+        var clock = FleetClock()
+        func now(wall: Double, uptime: Double) -> Double {
+            clock.now(wall: Int64(wall * 1e9), uptime: Int64(uptime * 1e9)).seconds
+        }
+        _ = now(wall: 1_000, uptime: 0)
+        // A pause, such as a suspended machine, and small adjustments.
+        _ = now(wall: 4_600, uptime: 3_600)
+        _ = now(wall: 4_604, uptime: 3_600)
+        XCTAssertEqual(clock.steps, .zero)
+        XCTAssertEqual(now(wall: 11_804, uptime: 3_610), 11_804)
+        XCTAssertEqual(clock.steps, .seconds(7_190))
+        XCTAssertEqual(now(wall: 11_784, uptime: 3_620), 11_809)
+        XCTAssertEqual(clock.lead, .seconds(25))
+        // Forward again, to before the time of the fleet, and beyond it.
+        XCTAssertEqual(now(wall: 11_804, uptime: 3_620), 11_809)
+        XCTAssertEqual(clock.steps, .seconds(7_190))
+        XCTAssertEqual(now(wall: 11_829, uptime: 3_620), 11_829)
+        XCTAssertEqual(clock.steps, .seconds(7_210))
+        XCTAssertEqual(clock.lead, .zero)
+    }
 }
 
 extension XCTestCase {

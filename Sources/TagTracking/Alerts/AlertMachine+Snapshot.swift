@@ -53,10 +53,11 @@ extension AlertMachine {
             let side = try reader.number(UInt8.self)
             situation.side = side < 2 ? side == 1 : nil
             if try reader.number(UInt8.self) == 1 {
-                situation.alert = Alert(
-                    id: try reader.text(), since: Instant(nanoseconds: try reader.number()),
-                    raised: Instant(nanoseconds: try reader.number()),
-                    latest: Instant(nanoseconds: try reader.number()))
+                let id = try reader.text()
+                var times: [Instant] = []
+                // The clock can have been ahead at the earlier start.
+                for _ in 0..<3 { times.append(min(Instant(nanoseconds: try reader.number()), now)) }
+                situation.alert = Alert(id: id, since: times[0], raised: times[1], latest: times[2])
             }
             let rule = rules.list.firstIndex { $0.signature == earlier[index].signature }
             if let rule, selects(tag, by: rule) {

@@ -18,7 +18,8 @@ package struct AlertMachine: Sendable {
         case heard([TagKey: Instant])
         /// The batteries of tags.
         case batteries([TagKey: TagBattery])
-        /// Whether messages of gateways arrive. While they don't, no tag is silent.
+        /// Whether messages of gateways arrive. While they don't, no tag is silent, and none leaves an area by being
+        /// away.
         case listening(Bool)
         /// Other rules, or another register.
         case use(AlertRules, TagRegister)
@@ -124,8 +125,7 @@ package struct AlertMachine: Sendable {
                 remember(battery, of: tag)
                 check(battery, of: tag, at: now, &events)
             }
-        case .listening(let isListening):
-            if isListening != (listening != nil) { listening = isListening ? now : nil }
+        case .listening(let isListening): listen(isListening, at: now)
         case .use(let rules, let register): use(rules, register, at: now, &events)
         case .removed(let removed):
             for tag in removed {
@@ -135,6 +135,28 @@ package struct AlertMachine: Sendable {
         case .tick: tick(at: now, &events)
         }
         return events
+    }
+
+    private mutating func listen(_ isListening: Bool, at now: Instant) {
+        guard isListening != (listening != nil) else { return }
+        listening = isListening ? now : nil
+        guard isListening else { return }
+        // Meanwhile, nothing could show where the tags are: they must be away for the whole dwell time again.
+        for pair in leaving { situations[pair]?.change = now }
+    }
+
+    /// Moves the times of tags and alerts, after the clock was set forward: everything is as old as before.
+    package mutating func move(by step: Duration) {
+        listening = listening?.advanced(by: step)
+        for (key, tag) in tags { tags[key]?.heard = tag.heard?.advanced(by: step) }
+        for (pair, situation) in situations {
+            situations[pair]?.change = situation.change?.advanced(by: step)
+            guard let alert = situation.alert else { continue }
+            situations[pair]?.alert = Alert(
+                id: alert.id, since: alert.since.advanced(by: step), raised: alert.raised.advanced(by: step),
+                latest: alert.latest.advanced(by: step))
+        }
+        revision += 1
     }
 
     /// Prepares the places of tags from the latest outputs of an earlier start, without alerts.
@@ -197,9 +219,10 @@ package struct AlertMachine: Sendable {
             (situation.candidate, situation.change) = (isInside, instant)
         }
         guard situation == before || store(situation, for: pair), let change = situation.change else { return }
-        if change.duration(to: instant) >= rules.list[pair.rule].dwell {
+        let isAway = tags[pair.tag]?.isAway == true
+        if change.duration(to: instant) >= rules.list[pair.rule].dwell, !isAway || listening != nil {
             settle(pair, isInside: isInside, since: change, at: now, &events)
-        } else if tags[pair.tag]?.isAway == true {
+        } else if isAway {
             leaving.insert(pair)
         }
     }
@@ -276,7 +299,7 @@ package struct AlertMachine: Sendable {
 
     private mutating func tick(at now: Instant, _ events: inout [AlertEvent]) {
         if max(tags.count, situations.count) >= limit { forgetAwayTags() }
-        for pair in leaving.sorted(by: isBefore) {
+        for pair in listening == nil ? [] : leaving.sorted(by: isBefore) {
             guard let situation = situations[pair], let change = situation.change else {
                 leaving.remove(pair)
                 continue

@@ -120,6 +120,18 @@ package struct GatewayClock: Hashable, Sendable {
         return Stamp(instant: instant, usesClock: true, isLate: delay > Self.lateLimit.nanoseconds)
     }
 
+    /// Moves all times of arrival, after the clock that gives them was set forward.
+    mutating func move(by step: Duration) {
+        func move(_ second: inout Second) {
+            second.begin = second.begin.advanced(by: step)
+            second.difference = Self.saturating(second.difference, plus: step.nanoseconds)
+        }
+        for index in seconds.indices { move(&seconds[index]) }
+        for index in strange.indices { move(&strange[index]) }
+        offset = offset.map { Self.saturating($0, plus: step.nanoseconds) }
+        scored = scored.advanced(by: step)
+    }
+
     /// Adds the time of a reading, and returns its time with the change of `isWrong`, if there is one.
     mutating func stampWithChange(_ time: GatewayTime, arrival: Instant) -> (stamp: Stamp, change: Change?) {
         let wasWrong = isWrong

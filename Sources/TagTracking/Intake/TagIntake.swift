@@ -113,6 +113,15 @@ package struct TagIntake: Sendable {
         acquaintance.locate(tags.filter { !known.contains($0) }, at: now)
     }
 
+    /// Moves the times of all that is known about gateways and tags, after the clock that gives the times of arrival was
+    /// set forward: everything is as old as before.
+    package mutating func move(by step: Duration) {
+        receivers.changeAll { $0.clock.move(by: step) }
+        heard.changeAll { $0 = $0.advanced(by: step) }
+        naming.move(by: step)
+        acquaintance.move(by: step)
+    }
+
     /// Returns whether readings of a tag can pass. If only beacons with some UUIDs pass, a reading of an address can
     /// pass too, because the address may belong to such a beacon.
     package func passes(_ tag: TagKey) -> Bool {
@@ -173,6 +182,14 @@ package struct TagIntake: Sendable {
     /// Returns the offset of a receiver's clock in nanoseconds, the time of arrival minus the receiver's; nil if unknown.
     package func clockOffset(of receiver: String) -> Int64? { receivers.peek(receiver)?.clock.offset }
 
+    /// Counts a message as invalid that its receiver has already tried to decode.
+    ///
+    /// - Parameter sender: the address of its sender; nil if unknown.
+    package mutating func refuse(_ message: GatewayMessage, from sender: String?, _ error: GatewayError) {
+        statistics.messages += 1
+        fail(message, from: sender, error)
+    }
+
     /// Returns the readings of a message, in the order of the message.
     package mutating func readings(of message: GatewayMessage) -> [TagReading] {
         statistics.messages += 1
@@ -228,12 +245,15 @@ package struct TagIntake: Sendable {
         return try decoder.readings(topic: message.topic, payload: message.payload, format: format)
     }
 
-    private mutating func fail(_ message: GatewayMessage, _ error: GatewayError) {
+    private mutating func fail(_ message: GatewayMessage, from sender: String? = nil, _ error: GatewayError) {
         statistics.invalid[error.format?.rawValue ?? "unknown", default: 0] += 1
         let topic = String(decoding: message.topic.utf8.prefix(Self.longestTopic), as: UTF8.self)
-        let fault = IntakeProblem(topic: topic, arrival: message.arrival, error: error, count: 0)
-        faults.use(topic, else: fault) { problem in
-            problem = IntakeProblem(topic: topic, arrival: message.arrival, error: error, count: problem.count + 1)
+        var fault = IntakeProblem(topic: topic, arrival: message.arrival, error: error, count: 0)
+        fault.sender = sender
+        // Gateways that use HTTP can have the same path.
+        faults.use(topic + (sender.map { "\n" + $0 } ?? ""), else: fault) { problem in
+            fault.count = problem.count + 1
+            problem = fault
         }
     }
 
@@ -383,6 +403,8 @@ package struct IntakeProblem: Hashable, Sendable {
     package var error: GatewayError
     /// The number of invalid messages of the topic.
     package var count: Int
+    /// The address of the sender of a message over HTTP; nil over MQTT, or if unknown.
+    package var sender: String?
 
     /// Creates a problem.
     package init(topic: String, arrival: Instant, error: GatewayError, count: Int = 1) {
@@ -574,6 +596,14 @@ struct TagAcquaintance: Sendable {
                 (encounter.moments, encounter.moment) = (encounter.moments + 1, now)
             }
             return encounter.moments >= needed
+        }
+    }
+
+    /// Moves the times of all encounters, after the clock was set forward.
+    mutating func move(by step: Duration) {
+        encounters.changeAll { encounter in
+            encounter.moment = encounter.moment.advanced(by: step)
+            encounter.latest = encounter.latest.advanced(by: step)
         }
     }
 

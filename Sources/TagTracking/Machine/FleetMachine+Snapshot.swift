@@ -62,10 +62,11 @@ extension FleetMachine {
     /// - Parameters:
     ///   - epoch: the number of the start, greater than that of the machine of the snapshot.
     ///   - keepsPositions: whether positions are kept although the version of the venue differs.
+    ///   - step: the time by which all times of the snapshot are moved, after the clock was set.
     /// - Throws: `FleetSnapshotError` if the snapshot is damaged or belongs to another venue.
     package init(
         model: FleetModel, register: TagRegister = TagRegister(), epoch: UInt64, seed: UInt64 = 0,
-        restoring snapshot: [UInt8], keepsPositions: Bool = false
+        restoring snapshot: [UInt8], keepsPositions: Bool = false, movedBy step: Duration = .zero
     ) throws(FleetSnapshotError) {
         self.init(model: model, register: register, epoch: epoch, seed: seed)
         let content = try SnapshotFrame.content(of: snapshot, kind: "ILFM", version: Self.version)
@@ -78,7 +79,7 @@ extension FleetMachine {
         }
         guard venue == model.venue.id else { throw .otherVenue(venue, expected: model.venue.id) }
         do {
-            try read(&reader, keepsPositions: keepsPositions)
+            try read(&reader, keepsPositions: keepsPositions, step: step)
         } catch {
             throw .invalid(offset: error.offset)
         }
@@ -90,19 +91,31 @@ extension FleetMachine {
     /// - Parameter model: a model of the venue with the same maps, rooms, fences and receivers.
     /// - Throws: `FleetSnapshotError` if the model is of another venue.
     package func moved(to model: FleetModel) throws(FleetSnapshotError) -> FleetMachine {
+        try moved(to: model, by: .zero)
+    }
+
+    /// Returns a machine in which everything is as old as before, after the clock was set.
+    ///
+    /// - Parameter step: the time by which the clock was set forward; negative if it was set back.
+    /// - Throws: never, because the venue is the same.
+    package func moved(by step: Duration) throws(FleetSnapshotError) -> FleetMachine { try moved(to: model, by: step) }
+
+    private func moved(to model: FleetModel, by step: Duration) throws(FleetSnapshotError) -> FleetMachine {
         var moved = try FleetMachine(
-            model: model, register: register, epoch: epoch, seed: seed, restoring: snapshot(), keepsPositions: true)
+            model: model, register: register, epoch: epoch, seed: seed, restoring: snapshot(), keepsPositions: true,
+            movedBy: step)
         (moved.receiverOffsets, moved.unknownTagMemory) = (receiverOffsets, unknownTagMemory)
         (moved.evidence, moved.statistics) = (evidence, statistics)
+        if listening != .min { moved.listening = listening == .max ? .max : listening.adding(step.nanoseconds) }
         return moved
     }
 
     private mutating func read(
-        _ reader: inout BinaryReader, keepsPositions: Bool
+        _ reader: inout BinaryReader, keepsPositions: Bool, step: Duration
     ) throws(BinaryReader.Failure) {
         let isSameVersion = try reader.number(Int64.self) == Int64(model.venue.version)
-        handled = Self.time(try reader.number())
-        now = Self.time(try reader.number())
+        handled = try reader.time(movedBy: step)
+        now = try reader.time(movedBy: step)
         let start = reader.offset
         table.discardedSequence = try reader.number()
         guard table.discardedSequence <= Self.greatestCount else { throw BinaryReader.Failure(offset: start) }
@@ -112,9 +125,9 @@ extension FleetMachine {
         }
         var slots: [Int?] = []
         for _ in 0..<(try reader.number(UInt32.self)) {
-            slots.append(try readRecord(&reader, keepsPositions: keepsPositions || isSameVersion))
+            slots.append(try readRecord(&reader, keepsPositions: keepsPositions || isSameVersion, step: step))
         }
-        for _ in 0..<(try reader.number(UInt32.self)) { try readReading(&reader, slots, receivers) }
+        for _ in 0..<(try reader.number(UInt32.self)) { try readReading(&reader, slots, receivers, step: step) }
         guard reader.isAtEnd else { throw BinaryReader.Failure(offset: reader.offset) }
         restoreDepartures()
         restoreBudget()
@@ -122,11 +135,9 @@ extension FleetMachine {
         statistics.pendingReadings = pending.count
     }
 
-    private static func time(_ nanoseconds: Int64) -> Int64? { nanoseconds == .min ? nil : nanoseconds }
-
     /// Reads the record of a tag, and returns its slot; nil if the limit on tags is reached.
     private mutating func readRecord(
-        _ reader: inout BinaryReader, keepsPositions: Bool
+        _ reader: inout BinaryReader, keepsPositions: Bool, step: Duration
     ) throws(BinaryReader.Failure) -> Int? {
         let start = reader.offset
         guard let key = TagKey(try reader.text()) else { throw BinaryReader.Failure(offset: start) }
@@ -135,20 +146,20 @@ extension FleetMachine {
         let slot = first == nil ? slot(of: key) : nil
         let (sequence, readings) = (try reader.number(UInt64.self), try reader.number(UInt64.self))
         guard max(sequence, readings) <= Self.greatestCount else { throw BinaryReader.Failure(offset: start) }
-        let (latest, away) = (try reader.number(Int64.self), try reader.number(Int64.self))
+        let (latest, away) = (try reader.time(movedBy: step) ?? .min, try reader.time(movedBy: step))
         if let slot {
             table.records[slot]?.sequence = sequence
             table.records[slot]?.readings = readings
             table.records[slot]?.latest = latest
-            table.records[slot]?.awaySince = Self.time(away)
+            table.records[slot]?.awaySince = away
         }
         if let first, let earlier = table.records[first]?.sequence {
             table.records[first]?.sequence = max(earlier, sequence)
         }
         guard try reader.number(UInt8.self) == 1 else { return first ?? slot }
         // A tag with a session isn't away.
-        guard Self.time(away) == nil else { throw BinaryReader.Failure(offset: start) }
-        let (next, oldest) = (try reader.number(Int64.self), try reader.number(Int64.self))
+        guard away == nil else { throw BinaryReader.Failure(offset: start) }
+        let (next, oldest) = (try reader.time(movedBy: step), try reader.time(movedBy: step))
         var state = BinaryReader(try reader.counted())
         guard let slot, let hash = table.records[slot]?.hash else { return first }
         let known = register.entries[key]
@@ -158,7 +169,7 @@ extension FleetMachine {
         var session = TagSession(model: classModel, power: known?.power, seed: seed(of: hash, epoch: epoch))
         if keepsPositions {
             do {
-                try session.restore(from: &state, at: Instant(nanoseconds: handled ?? latest))
+                try session.restore(from: &state, at: Instant(nanoseconds: handled ?? latest), movedBy: step)
             } catch {
                 throw BinaryReader.Failure(offset: start)
             }
@@ -166,19 +177,19 @@ extension FleetMachine {
         table.records[slot]?.session = session
         table.records[slot]?.tagClass = tagClass
         table.records[slot]?.setTimes(of: classModel.tagClass)
-        table.records[slot]?.nextPosition = next
-        table.records[slot]?.oldestNew = oldest == .max ? nil : oldest
+        table.records[slot]?.nextPosition = next ?? .max
+        table.records[slot]?.oldestNew = oldest
         statistics.presentTags += 1
         schedule(slot)
         return slot
     }
 
     private mutating func readReading(
-        _ reader: inout BinaryReader, _ slots: [Int?], _ receivers: [Int?]
+        _ reader: inout BinaryReader, _ slots: [Int?], _ receivers: [Int?], step: Duration
     ) throws(BinaryReader.Failure) {
         let start = reader.offset
         let tag = Int(try reader.number(UInt32.self))
-        let nanoseconds = try reader.number(Int64.self)
+        let nanoseconds = try reader.time(movedBy: step) ?? .min
         let receiver = Int(try reader.number(UInt32.self))
         let (rssi, window) = (try reader.double(), try reader.number(Int64.self))
         let power = try reader.double()
@@ -210,5 +221,14 @@ extension FleetMachine {
         for (since, slot) in away.sorted(by: { ($0.since, $0.slot) < ($1.since, $1.slot) }) {
             table.depart(slot, at: since)
         }
+    }
+}
+
+extension BinaryReader {
+    /// Reads a time in nanoseconds, and moves it; nil for the values that stand for none.
+    fileprivate mutating func time(movedBy step: Duration) throws(Failure) -> Int64? {
+        let nanoseconds = try number(Int64.self)
+        guard nanoseconds != .min, nanoseconds != .max else { return nil }
+        return nanoseconds.adding(step.nanoseconds)
     }
 }

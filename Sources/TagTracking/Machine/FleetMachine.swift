@@ -47,6 +47,8 @@ package struct FleetMachine: Sendable {
     var handled: Int64?
     /// The time of the latest call of ``advance(to:)``.
     var now: Int64?
+    /// The time since which messages of gateways arrive: `.min` from the beginning, `.max` while they can't.
+    var listening = Int64.min
     var outputs: [FleetOutput] = []
     var evidence = ReceiverEvidence()
     var sampling = SamplingBudget()
@@ -87,6 +89,9 @@ package struct FleetMachine: Sendable {
         guard next != .max else { return nil }
         return Instant(nanoseconds: next.adding(model.settings.reorderWindow.nanoseconds))
     }
+
+    /// The time of the latest advance, also of an earlier process, counted from the Unix epoch; nil before the first one.
+    package var time: Instant? { now.map { Instant(nanoseconds: $0) } }
 
     /// Returns the number of readings of a tag that its sessions used, including those before the snapshot from which
     /// the machine continues; nil for a tag without a state.
@@ -299,6 +304,15 @@ extension FleetMachine {
         statistics.pendingReadings = pending.count
     }
 
+    /// Sets whether messages of gateways can arrive, such as after a loss of the connection to their broker.
+    ///
+    /// While they can't, no tag becomes away. Afterwards, a tag becomes away if it isn't received for its timeout.
+    package mutating func listen(_ isListening: Bool, at now: Instant) {
+        guard isListening != (listening != .max) else { return }
+        listening = isListening ? now.nanoseconds : .max
+        for slot in table.records.indices where table.records[slot]?.session != nil { schedule(slot) }
+    }
+
     /// The tags with a record.
     package var tags: [TagKey] { Array(table.slots.keys) }
 
@@ -358,7 +372,7 @@ extension FleetMachine {
 
     /// Adds a tag to the queue of due tags, unless its entry there is early enough.
     mutating func schedule(_ slot: Int) {
-        guard let time = table.records[slot]?.due(quiet: Self.quietTime),
+        guard let time = table.records[slot]?.due(quiet: Self.quietTime, listening: listening),
             let (scheduled, hash) = table.records[slot].map({ ($0.scheduled, $0.hash) }), time < scheduled
         else { return }
         table.records[slot]?.scheduled = time
@@ -371,7 +385,8 @@ extension FleetMachine {
         let (slot, now) = (entry.slot, entry.nanoseconds)
         // Don't copy the record: the copy would share the belief of its session, and the update would then have to copy
         // it.
-        guard let times = table.records[slot]?.times(of: entry, quiet: Self.quietTime) else { return }
+        guard let times = table.records[slot]?.times(of: entry, quiet: Self.quietTime, listening: listening)
+        else { return }
         table.records[slot]?.scheduled = .max
         guard times.due <= now else { return schedule(slot) }
         if now >= times.away { return depart(slot, at: now) }
@@ -432,9 +447,11 @@ extension FleetMachine {
 
 extension TagRecord {
     /// Returns the times of the tag; nil if the entry of the queue isn't valid any more.
-    fileprivate func times(of entry: DueTag, quiet: Int64) -> (due: Int64, away: Int64, interval: Int64)? {
+    fileprivate func times(
+        of entry: DueTag, quiet: Int64, listening: Int64
+    ) -> (due: Int64, away: Int64, interval: Int64)? {
         guard hash == entry.hash, scheduled == entry.nanoseconds else { return nil }
-        return (due(quiet: quiet), latest.adding(timeout), interval)
+        return (due(quiet: quiet, listening: listening), away(listening: listening), interval)
     }
 
     /// Begins a session at the time of its first reading.

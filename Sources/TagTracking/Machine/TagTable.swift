@@ -158,12 +158,17 @@ struct TagRecord: Sendable {
 
     /// The time of the next position or of the tag's absence.
     ///
-    /// - Parameter quiet: the time in nanoseconds after the latest reading during which the tag has positions.
-    func due(quiet: Int64) -> Int64 {
+    /// - Parameters:
+    ///   - quiet: the time in nanoseconds after the latest reading during which the tag has positions.
+    ///   - listening: the time since which messages arrive, see ``FleetMachine/listening``.
+    func due(quiet: Int64, listening: Int64) -> Int64 {
         guard session != nil else { return .max }
         let isMoving = oldestNew != nil || nextPosition <= latest.adding(quiet)
-        return min(isMoving ? nextPosition : .max, latest.adding(timeout))
+        return min(isMoving ? nextPosition : .max, away(listening: listening))
     }
+
+    /// The time at which the tag is away, unless it is received before.
+    func away(listening: Int64) -> Int64 { max(latest, listening).adding(timeout) }
 }
 
 extension Int64 {

@@ -104,6 +104,13 @@ package struct HearingTable: Sendable {
         return UInt32(index)
     }
 
+    /// Moves the times of all readings, after the clock was set forward.
+    package mutating func move(by step: Duration) {
+        tags.changeAll { pairs in
+            for place in pairs.indices { pairs[place].instant = pairs[place].instant.advanced(by: step) }
+        }
+    }
+
     /// Removes tags, such as those that left the register.
     package mutating func remove(_ removed: some Sequence<TagKey>) {
         for tag in removed { tags.remove(tag) }

@@ -164,6 +164,13 @@ struct ReceiverDetection: Hashable, Sendable {
         (newExpected, newReceived) = (0, 0)
     }
 
+    /// Moves all times, after the clock was set.
+    mutating func move(by step: Duration) {
+        first = first?.advanced(by: step)
+        latest = latest?.advanced(by: step)
+        faded = faded?.advanced(by: step)
+    }
+
     /// Adds a tag that the receiver was expected to receive with a probability.
     mutating func add(tag: UInt64, probability: Double, isHit: Bool) {
         newExpected += probability

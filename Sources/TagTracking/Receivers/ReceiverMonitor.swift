@@ -169,6 +169,13 @@ package struct ReceiverMonitor: Sendable {
         return events
     }
 
+    /// Moves the times of all evidence, after the clock was set: everything is as old as before.
+    package mutating func move(by step: Duration) {
+        testedHealth = testedHealth?.advanced(by: step)
+        testedPlaces = testedPlaces?.advanced(by: step)
+        for index in states.indices { states[index].move(by: step) }
+    }
+
     private mutating func testPlaces() {
         let deviations = zip(states, receivers).map { $0.placement.deviation(for: $1) }
         let known = deviations.compactMap(\.self).sorted()
@@ -291,6 +298,15 @@ extension ReceiverMonitor.State {
         guard changes >= 2 else { return }
         isMoved.toggle()
         changes = 0
+    }
+
+    fileprivate mutating func move(by step: Duration) {
+        detection.move(by: step)
+        estimate.move(by: step)
+        for index in placement.samples.indices {
+            placement.samples[index].instant = placement.samples[index].instant.advanced(by: step)
+        }
+        returned = returned?.advanced(by: step)
     }
 
     fileprivate mutating func merge(_ other: Self) {

@@ -422,6 +422,12 @@ struct ReceiverOffsetEstimate: Hashable, Sendable {
         for index in nodes.indices { nodes[index].mean = moved(nodes[index].mean) }
     }
 
+    /// Moves the times of all comparisons, after the clock was set.
+    mutating func move(by step: Duration) {
+        for index in tags.indices { tags[index].latest = tags[index].latest.advanced(by: step) }
+        for index in nodes.indices { nodes[index].latest = nodes[index].latest.advanced(by: step) }
+    }
+
     /// Discards sources without readings for an hour.
     mutating func discard(at now: Instant) {
         tags.removeAll { $0.latest.duration(to: now) > Self.lifetime }

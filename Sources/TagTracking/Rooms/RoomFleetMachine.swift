@@ -107,6 +107,8 @@ package struct RoomFleetMachine: Sendable {
     private var tags: [TagKey: Tag] = [:]
     private var trainings: [TagKey: Training] = [:]
     private var nextPass: Instant?
+    /// The time since which messages of gateways arrive; nil while they can't.
+    private var listening: Instant? = Instant(nanoseconds: .min)
     private var outputs: [FleetOutput] = []
     /// The greatest output number of the discarded tags.
     private var discardedSequence: UInt64 = 0
@@ -191,7 +193,25 @@ package struct RoomFleetMachine: Sendable {
 
     /// Returns whether a present tag is away, or an absent one is forgotten.
     private func isOver(_ key: TagKey, _ tag: Tag, at now: Instant) -> Bool {
-        tag.latest.duration(to: now) >= (tag.isPresent ? timeout(of: key) : Self.retention)
+        guard tag.isPresent else { return tag.latest.duration(to: now) >= Self.retention }
+        guard let listening else { return false }
+        return max(tag.latest, listening).duration(to: now) >= timeout(of: key)
+    }
+
+    /// Sets whether messages of gateways can arrive, see ``FleetMachine/listen(_:at:)``.
+    package mutating func listen(_ isListening: Bool, at now: Instant) {
+        if isListening != (listening != nil) { listening = isListening ? now : nil }
+    }
+
+    /// Moves the times of all tags, after the clock was set forward: everything is as old as before.
+    package mutating func move(by step: Duration) {
+        nextPass = nil
+        listening = listening?.advanced(by: step)
+        for key in tags.keys {
+            tags[key]?.latest.move(by: step)
+            tags[key]?.nextScan.move(by: step)
+        }
+        for key in trainings.keys { trainings[key]?.start.move(by: step) }
     }
 
     private mutating func count() {
@@ -425,4 +445,8 @@ package enum RoomTrainingProblem: Error, Hashable, Sendable, CustomStringConvert
         case .tooManyTrainings: "There are already \(RoomFleetMachine.mostTrainings) trainings."
         }
     }
+}
+
+extension Instant {
+    fileprivate mutating func move(by step: Duration) { self = advanced(by: step) }
 }

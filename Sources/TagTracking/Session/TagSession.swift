@@ -214,20 +214,29 @@ extension TagSession {
 
     /// Continues from a written state. Call this before any reading.
     ///
-    /// - Parameter now: the present. A belief that is older than the away timeout of the tag's class is not used.
+    /// - Parameters:
+    ///   - now: the present. A belief that is older than the away timeout of the tag's class is not used.
+    ///   - step: the time by which all times are moved.
     /// - Throws: `BinaryReader.Failure` if the bytes end too early, or have an invalid value. In that case, the session
     ///   doesn't change.
-    package mutating func restore(from reader: inout BinaryReader, at now: Instant) throws(BinaryReader.Failure) {
+    package mutating func restore(
+        from reader: inout BinaryReader, at now: Instant, movedBy step: Duration = .zero
+    ) throws(BinaryReader.Failure) {
         guard try reader.number(UInt8.self) == Self.version else { throw BinaryReader.Failure(offset: reader.offset) }
         let summary = try readSummary(from: &reader)
         let map = try readMap(from: &reader)
-        let rival = try readRival(from: &reader)
-        let inRooms = try readAreas(count: model.venue.rooms.count, from: &reader)
-        let inFences = try readAreas(count: model.venue.fences.count, from: &reader)
+        var rival = try readRival(from: &reader)
+        if let since = rival?.since { rival?.since = since.advanced(by: step) }
+        var inRooms = try readAreas(count: model.venue.rooms.count, from: &reader)
+        var inFences = try readAreas(count: model.venue.fences.count, from: &reader)
+        inRooms.exits = inRooms.exits.mapValues { $0.advanced(by: step) }
+        inFences.exits = inFences.exits.mapValues { $0.advanced(by: step) }
         rooms.begin(with: inRooms)
         fences.begin(with: inFences)
-        guard var summary, summary.instant.duration(to: now) <= model.tagClass.awayTimeout else { return }
-        summary.instant = min(summary.instant, now)
+        guard var summary else { return }
+        let instant = summary.instant.advanced(by: step)
+        guard instant.duration(to: now) <= model.tagClass.awayTimeout else { return }
+        summary.instant = min(instant, now)
         engine.begin(with: summary)
         if let map { floor.begin(on: map, rival: rival) }
     }

@@ -57,6 +57,11 @@ struct RecencyTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         if let place = places[key] { body(&nodes[place].value) }
     }
 
+    /// Changes all values without marking them as used.
+    mutating func changeAll(_ body: (inout Value) -> Void) {
+        for place in nodes.indices { body(&nodes[place].value) }
+    }
+
     /// Stores a value.
     mutating func set(_ value: Value, for key: Key) { use(key, else: value) { $0 = value } }
 

@@ -50,6 +50,9 @@ package struct TagNaming: Sendable {
     /// The number of links.
     package var linkCount: Int { links.count }
 
+    /// Moves the times of all links, after the clock was set forward.
+    mutating func move(by step: Duration) { links.changeAll { $0.lastUse = $0.lastUse.advanced(by: step) } }
+
     /// Returns the key of the tag of a reading; nil if the reading contains no name of the tag.
     ///
     /// - Parameter now: the time of arrival.

@@ -17,6 +17,9 @@ package actor AlertService: FleetOutputSink {
     private let destinations: [any FleetOutputSink]
     private let hearings: any HearingSource
     private let now: @Sendable () -> Instant
+    private let steps: @Sendable () -> Duration
+    /// The steps of the clock that the machine contains.
+    private var knownSteps = Duration.zero
     private let report: @Sendable (String) -> Void
     private nonisolated let connection: Guarded<Bool>
     private var waiting: [AlertEvent] = []
@@ -63,11 +66,13 @@ package actor AlertService: FleetOutputSink {
     ///   - hearings: lists the times at which tags were heard.
     ///   - isListening: whether messages of gateways arrive from the start; see ``listen(_:)``.
     ///   - now: returns the time of the fleet.
+    ///   - steps: returns the sum of the times by which the clock was set forward since the start, see ``FleetClock``.
     ///   - report: receives problems for the log; it must not block.
     /// - Throws: ``AlertStoreError`` if the store can't be read.
     package init(
         _ setup: Setup, to destinations: [any FleetOutputSink], hearings: any HearingSource, isListening: Bool,
-        now: @escaping @Sendable () -> Instant, report: @escaping @Sendable (String) -> Void
+        now: @escaping @Sendable () -> Instant, steps: @escaping @Sendable () -> Duration = { .zero },
+        report: @escaping @Sendable (String) -> Void
     ) async throws(AlertStoreError) {
         var machine = AlertMachine(
             rules: setup.rules, register: setup.register, epoch: setup.epoch, limit: setup.mostPairs)
@@ -83,7 +88,7 @@ package actor AlertService: FleetOutputSink {
         machine.begin(with: setup.places)
         self.machine = machine
         (store, self.destinations, self.hearings) = (setup.store, destinations, hearings)
-        (self.now, self.report) = (now, report)
+        (self.now, self.steps, self.report) = (now, steps, report)
         connection = Guarded(isListening)
         if let webhook = setup.webhook, let store = setup.store {
             deliveries = AlertDeliveries(webhook, store, now: now) { report("--alert-webhook: \($0)") }
@@ -165,6 +170,10 @@ package actor AlertService: FleetOutputSink {
     }
 
     private func handle(_ event: AlertMachine.Event, at time: Instant) {
+        // After the time: a step that it contains is never missed.
+        let steps = steps()
+        if steps > knownSteps { machine.move(by: steps - knownSteps) }
+        knownSteps = steps
         waiting += machine.handle(event, at: time)
         guard machine.refusedPairs > 0, !hasReportedLimit else { return }
         hasReportedLimit = true

@@ -72,6 +72,12 @@ package final class MessageQueue: Sendable {
         var lost = 0
     }
 
+    /// The ways by which messages have come.
+    private struct Ways {
+        var hasAppended = false
+        var hasOffered = false
+    }
+
     /// The memory of a message in bytes in addition to topic and payload. It counts towards the capacity, so that many
     /// short messages need no more memory than few long ones.
     private static let overhead = 128
@@ -79,19 +85,29 @@ package final class MessageQueue: Sendable {
     /// The capacity in bytes, by default enough for several seconds of messages about 100,000 tags.
     private let capacity: Int
     private let content = Guarded(Content())
+    private let ways = Guarded(Ways())
 
     /// Creates a queue.
     ///
     /// - Parameter capacity: the capacity in bytes of topics and payloads, with 128 bytes for each message.
     package init(capacity: Int = 64 << 20) { self.capacity = capacity }
 
+    /// Whether all messages so far are those of senders that can repeat them, and there are any.
+    package var hasOnlyOffers: Bool { ways.withLock { $0.hasOffered && !$0.hasAppended } }
+
     /// Appends a message, or counts it as lost.
     package func append(_ message: GatewayMessage) {
-        if !offer(message) { content.withLock { $0.lost += 1 } }
+        ways.withLock { $0.hasAppended = true }
+        if !add(message) { content.withLock { $0.lost += 1 } }
     }
 
     /// Appends a message of a sender that can repeat it; returns false if it doesn't fit.
     package func offer(_ message: GatewayMessage) -> Bool {
+        ways.withLock { $0.hasOffered = true }
+        return add(message)
+    }
+
+    private func add(_ message: GatewayMessage) -> Bool {
         let size = message.topic.utf8.count + message.payload.count + Self.overhead
         return content.withLock { content in
             guard content.bytes + size <= capacity else { return false }

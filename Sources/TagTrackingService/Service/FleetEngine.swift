@@ -1,6 +1,5 @@
 import BeaconScanning
 import CMemory
-import Glibc
 import IndoorVocabulary
 import TagTracking
 import VenueModel
@@ -37,6 +36,8 @@ package actor FleetEngine {
     private let partitions: [FleetPartition]
     private let partitioning: Partitioning
     private var monitor: ReceiverMonitor
+    /// Whether messages of gateways can arrive.
+    private var isListening = true
     private var nextExchange: Instant?
     private var nextActivity: Instant?
     private var nearest = NearestReceivers()
@@ -74,6 +75,34 @@ package actor FleetEngine {
             machine.receiverOffsets = monitor.offsets
             return FleetPartition(machine)
         }
+    }
+
+    /// Sets whether messages of gateways can arrive. While they can't, no tag becomes away.
+    package func listen(_ isListening: Bool, at now: Instant) async {
+        guard isListening != self.isListening else { return }
+        self.isListening = isListening
+        rooms?.listen(isListening, at: now)
+        for partition in partitions { await partition.listen(isListening, at: now) }
+    }
+
+    /// Moves the times of all tags, gateways and receivers, after the clock was set forward: everything is as old as
+    /// before.
+    package func move(by step: Duration) async {
+        intake.move(by: step)
+        hearing.move(by: step)
+        rooms?.move(by: step)
+        for partition in partitions {
+            monitor.observe(await partition.takeReceiverEvidence())
+            await partition.move(by: step)
+        }
+        monitor.move(by: step)
+    }
+
+    /// Counts a message as invalid that its receiver has already tried to decode.
+    ///
+    /// - Parameter sender: the address of its sender; nil if unknown.
+    package func refuse(_ message: GatewayMessage, from sender: String?, _ error: GatewayError) {
+        intake.refuse(message, from: sender, error)
     }
 
     /// Handles messages, advances all tags to an instant, and returns the outputs.
@@ -286,6 +315,10 @@ private actor FleetPartition {
 
     func use(_ model: FleetModel) throws(FleetSnapshotError) { machine = try machine.moved(to: model) }
 
+    func listen(_ isListening: Bool, at now: Instant) { machine.listen(isListening, at: now) }
+
+    func move(by step: Duration) { if let moved = try? machine.moved(by: step) { machine = moved } }
+
     func use(receiverOffsets: [Double]) { machine.receiverOffsets = receiverOffsets }
 
     func snapshot() -> [UInt8] { machine.snapshot() }
@@ -399,6 +432,15 @@ extension FleetEngine {
                 problems.append("\(path): \(error) The places of tags that are away are unknown.")
             }
         }
+        if let lead = lead(of: machines, setup.rooms == nil ? [] : latest.tags.values.filter(\.isPresent), at: now) {
+            for index in machines.indices {
+                if let moved = try? machines[index].moved(by: .zero - lead) { machines[index] = moved }
+            }
+            monitor.move(by: .zero - lead)
+            problems.append(
+                "the clock is \(lead.components.seconds) s behind the time of the state: the tags continue at the present "
+                    + "time; check the clock of this machine")
+        }
         let removed = Set(latest.tags.keys).union(machines.flatMap(\.tags)).union(start.register)
             .filter { !intake.passes($0) }.sorted()
         for index in machines.indices { machines[index].remove(removed) }
@@ -408,7 +450,12 @@ extension FleetEngine {
                 training: $0, settings: setup.model.settings, register: setup.register, epoch: start.epoch)
         }
         let present =
-            rooms?.begin(with: latest.tags.values)
+            rooms?.begin(
+                with: latest.tags.values.map { state in
+                    var state = state
+                    state.instant = min(state.instant, now)
+                    return state
+                })
             ?? Set(machines.flatMap { machine in machine.tags.filter(machine.isPresent) })
         intake.locate(present, at: now)
         for index in machines.indices {
@@ -423,7 +470,11 @@ extension FleetEngine {
             if setup.rooms == nil { state.trained = nil }
             // The state of a tag may have been saved a moment before that of its partition.
             if !present.contains(state.tag) { state.isPresent = false }
-            return state.outputs
+            return state.outputs.map { output in
+                var output = output
+                output.instant = min(output.instant, now)
+                return output
+            }
         }
         try folder?.write(register: Set(setup.register.entries.keys))
         return Started(
@@ -436,6 +487,18 @@ extension FleetEngine {
             removedTags: removed, earlierRegister: start.register, problems: problems)
     }
 
+    /// The time from which a state is of a later time than the present.
+    private static let leastLead = Duration.seconds(2)
+
+    /// Returns the time by which a state is ahead of the clock: the clock is behind after a start without a battery, or was
+    /// ahead at the earlier start. Nil if the state isn't ahead.
+    private static func lead(
+        of machines: [FleetMachine], _ present: [LatestOutput], at now: Instant
+    ) -> Duration? {
+        let latest = (machines.compactMap(\.time) + present.map(\.instant)).max()
+        return latest.map { now.duration(to: $0) }.flatMap { $0 > leastLead ? $0 : nil }
+    }
+
     private static func machine(
         _ setup: Setup, epoch: UInt64, restoring snapshot: [UInt8]?
     ) throws(FleetSnapshotError) -> FleetMachine {
@@ -445,43 +508,5 @@ extension FleetEngine {
         return try FleetMachine(
             model: setup.model, register: setup.register, epoch: epoch, seed: setup.seed, restoring: snapshot,
             keepsPositions: setup.keepsPositions)
-    }
-}
-
-/// The clock of a fleet: the system's wall clock, except that it never goes back.
-///
-/// When the wall clock is set back, the fleet's clock runs at half speed until both agree.
-package struct FleetClock: Sendable {
-    private var last: (fleet: Int64, uptime: Int64)?
-
-    /// Creates a clock.
-    package init() {}
-
-    /// Returns the fleet's time.
-    ///
-    /// - Parameters:
-    ///   - wall: the wall clock in nanoseconds since 1970-01-01 UTC.
-    ///   - uptime: a clock in nanoseconds that can't be set.
-    package mutating func now(wall: Int64, uptime: Int64) -> Instant {
-        guard let last else {
-            self.last = (wall, uptime)
-            return Instant(nanoseconds: wall)
-        }
-        let slowest = last.fleet + max(0, uptime - last.uptime) / 2
-        let fleet = max(wall, slowest)
-        self.last = (fleet, max(uptime, last.uptime))
-        return Instant(nanoseconds: fleet)
-    }
-
-    /// Returns the fleet's time by the system's clocks.
-    package mutating func now() -> Instant { now(wall: Self.read(CLOCK_REALTIME), uptime: Self.read(CLOCK_BOOTTIME)) }
-
-    /// The system's wall clock as it is, which can go back.
-    package static var wallTime: Instant { Instant(nanoseconds: read(CLOCK_REALTIME)) }
-
-    private static func read(_ clock: clockid_t) -> Int64 {
-        var time = timespec()
-        clock_gettime(clock, &time)
-        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
     }
 }

@@ -19,6 +19,12 @@ package struct FleetService: Sendable {
         case saved
         /// The health of receivers changed.
         case receivers([ReceiverEvent])
+        /// Messages of gateways can arrive, or can't any more.
+        case listening(Bool)
+        /// The clock was set forward by a time.
+        case clockSetForward(Duration)
+        /// The clock was set back, so that the times of outputs are ahead of it by a time, which decreases.
+        case clockSetBack(lead: Duration)
     }
 
     /// The time between two steps. It delays outputs, and is short compared with the reorder window.
@@ -26,7 +32,18 @@ package struct FleetService: Sendable {
     /// The shortest time between two snapshots.
     private static let saveInterval = Duration.seconds(1)
 
+    /// The connection of the input.
+    private final class Connection: Sendable {
+        private let state = Guarded(false)
+
+        var isOpen: Bool {
+            get { state.withLock { $0 } }
+            set { state.withLock { $0 = newValue } }
+        }
+    }
+
     private let input: FleetInput?
+    private let connection = Connection()
     private let queue: MessageQueue
     private let engine: FleetEngine
     private let state: StateFolder?
@@ -35,6 +52,7 @@ package struct FleetService: Sendable {
     private let registered: Set<TagKey>
     private let newRegister: @Sendable () -> TagRegister?
     private let now: @Sendable () -> Instant
+    private let clock: @Sendable () -> FleetClock
     private let report: @Sendable (Report) -> Void
 
     /// Creates a service.
@@ -48,11 +66,13 @@ package struct FleetService: Sendable {
     ///   - registered: the keys of the register at the start.
     ///   - newRegister: returns a register once, when it is to replace the present one; otherwise nil.
     ///   - now: returns the time of the fleet, which never goes back; see ``FleetClock``.
+    ///   - clock: returns the clock of `now`, which tells when it was set.
     ///   - report: receives occurrences for the log; it must not block.
     package init(
         input: FleetInput?, queue: MessageQueue, engine: FleetEngine, state: StateFolder?,
         sinks: [any FleetOutputSink], places: [FleetOutput] = [], registered: Set<TagKey> = [],
         newRegister: @escaping @Sendable () -> TagRegister? = { nil }, now: @escaping @Sendable () -> Instant,
+        clock: @escaping @Sendable () -> FleetClock = { FleetClock() },
         report: @escaping @Sendable (Report) -> Void
     ) {
         self.input = input
@@ -64,6 +84,7 @@ package struct FleetService: Sendable {
         self.registered = registered
         self.newRegister = newRegister
         self.now = now
+        self.clock = clock
         self.report = report
     }
 
@@ -71,12 +92,16 @@ package struct FleetService: Sendable {
     package func run() async {
         await withTaskGroup(of: Void.self) { group in
             if let input {
-                group.addTask { [queue, report] in
+                group.addTask { [queue, connection, report] in
                     await input.run { event in
                         switch event {
                         case .message(let message): queue.append(message)
-                        case .connected(let refused): report(.connected(refused: refused))
-                        case .disconnected(let error, let pause): report(.disconnected(error, pause: pause))
+                        case .connected(let refused):
+                            connection.isOpen = true
+                            report(.connected(refused: refused))
+                        case .disconnected(let error, let pause):
+                            connection.isOpen = false
+                            report(.disconnected(error, pause: pause))
                         }
                     }
                 }
@@ -96,6 +121,10 @@ package struct FleetService: Sendable {
         }
     }
 
+    /// Whether messages of gateways can arrive. Without a connection to the broker, they can over HTTP: this counts if
+    /// gateways use it, and none uses the broker.
+    private var isListening: Bool { input == nil || connection.isOpen || queue.hasOnlyOffers }
+
     /// The state of the loop.
     private struct Work: Sendable {
         let service: FleetService
@@ -107,6 +136,11 @@ package struct FleetService: Sendable {
         var register: Set<TagKey>?
         var isUnsaved = false
         var nextSave = ContinuousClock.now + saveInterval
+        /// The steps of the clock that the engine contains, and whether the clock was set back and is still behind.
+        var steps = Duration.zero
+        var isClockBehind = false
+        /// Whether messages of gateways can arrive; nil before the first step.
+        var isListening: Bool?
 
         init(service: FleetService) {
             self.service = service
@@ -121,6 +155,8 @@ package struct FleetService: Sendable {
             let (messages, lost) = service.queue.drain()
             if lost > 0 { service.report(.lost(messages: lost)) }
             let now = service.now()
+            await next.follow(service.clock())
+            await next.listen(at: now)
             let step = await service.engine.step(messages, to: now)
             for output in step.outputs { next.latest.add(output) }
             if !step.outputs.isEmpty {
@@ -142,6 +178,26 @@ package struct FleetService: Sendable {
             if !messages.isEmpty || !step.outputs.isEmpty { next.isChanged = true }
             guard next.isChanged, ContinuousClock.now >= next.nextSave else { return next }
             return await next.stored()
+        }
+
+        /// Follows the changes of the clock. It is read after the time: a step that this contains is never missed.
+        private mutating func follow(_ clock: FleetClock) async {
+            if clock.steps > steps {
+                service.report(.clockSetForward(clock.steps - steps))
+                await service.engine.move(by: clock.steps - steps)
+                steps = clock.steps
+            }
+            let isBehind = clock.lead > FleetClock.tolerance
+            if isBehind, !isClockBehind { service.report(.clockSetBack(lead: clock.lead)) }
+            isClockBehind = isBehind
+        }
+
+        private mutating func listen(at now: Instant) async {
+            let isListening = service.isListening
+            guard isListening != self.isListening else { return }
+            self.isListening = isListening
+            await service.engine.listen(isListening, at: now)
+            service.report(.listening(isListening))
         }
 
         private mutating func use(_ register: TagRegister) async {

@@ -51,13 +51,14 @@ struct TrackAlerts: Sendable {
     /// Creates the service of the alerts; returns nil, and writes the reason to the log, if its file can't be read.
     func service(
         to destinations: [any FleetOutputSink], register: TagRegister, places: [FleetOutput],
-        hearings: any HearingSource, isListening: Bool, now: @escaping @Sendable () -> Instant
+        hearings: any HearingSource, isListening: Bool, clock: TrackRun.SharedClock
     ) async -> AlertService? {
         let setup = AlertService.Setup(
             rules: rules, register: register, epoch: epoch, places: places, store: store, webhook: options?.webhook)
         do throws(AlertStoreError) {
             return try await AlertService(
-                setup, to: destinations, hearings: hearings, isListening: isListening, now: now
+                setup, to: destinations, hearings: hearings, isListening: isListening, now: { clock.now() },
+                steps: { clock.state.steps }
             ) { StandardError.line($0, .warning) }
         } catch {
             StandardError.line("--alerts: \(error); there are no alerts", .warning)

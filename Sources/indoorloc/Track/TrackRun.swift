@@ -31,6 +31,9 @@ struct TrackRun: Sendable {
         private let clock = Guarded(FleetClock())
 
         func now() -> Instant { clock.withLock { $0.now() } }
+
+        /// The clock with its steps at the latest reading.
+        var state: FleetClock { clock.withLock { $0 } }
     }
 
     /// The time between two readings of the counters for the log.
@@ -85,6 +88,8 @@ struct TrackRun: Sendable {
                 clock.now()
             } saved: {
                 training?.wrote($0)
+            } failed: {
+                StandardError.line("--rooms: \($0); the change of the rooms is lost when the command ends", .warning)
             }
         }
         let server = try page?.start(
@@ -113,19 +118,15 @@ struct TrackRun: Sendable {
         let work = LiveWork<Update>(tick: .milliseconds(200), limit: limit) { [self] give in
             let outputs: [any FleetOutputSink] = [Printing(give: give)] + sinks
             let alerting = await alerts?.service(
-                to: outputs, register: register, places: places, hearings: engine, isListening: input == nil
-            ) { clock.now() }
+                to: outputs, register: register, places: places, hearings: engine, isListening: input == nil,
+                clock: clock)
             let service = FleetService(
                 input: input, queue: queue, engine: engine, state: state,
                 sinks: outputs + (alerting.map { [$0] } ?? []), places: places,
                 registered: Set(register.entries.keys), newRegister: { file?.take() },
-                now: { clock.now() }
+                now: { clock.now() }, clock: { clock.state }
             ) { report in
-                switch report {
-                case .connected: alerting?.listen(true)
-                case .disconnected: alerting?.listen(false)
-                case .lost, .unsaved, .saved, .receivers: break
-                }
+                if case .listening(let isListening) = report { alerting?.listen(isListening) }
                 give(.report(report))
             }
             await withTaskGroup(of: Void.self) { group in
@@ -291,6 +292,15 @@ struct TrackLog {
         case .saved: StandardError.line("the state is saved again", .notice)
         case .receivers(let events):
             for event in events { StandardError.line(event.logLine, event.logLevel) }
+        case .listening: break
+        case .clockSetForward(let step):
+            StandardError.line(
+                "the clock was set forward by \(JSONText.number(step.seconds, decimals: 0)) s: earlier outputs have the "
+                    + "times of the old clock", .notice)
+        case .clockSetBack(let lead):
+            StandardError.line(
+                "the clock was set back: the times of outputs are \(JSONText.number(lead.seconds, decimals: 0)) s ahead, and "
+                    + "take twice that time to agree with it; a restart corrects them at once", .warning)
         }
     }
 
@@ -304,8 +314,8 @@ struct TrackLog {
             StandardError.line(gateway.text + remedy, .warning)
         }
         for problem in state.problems
-        where invalidTopics.count < Self.mostNames && invalidTopics.insert(problem.topic).inserted {
-            StandardError.line("\(problem.topic): \(problem.error)", .warning)
+        where invalidTopics.count < Self.mostNames && invalidTopics.insert(problem.source).inserted {
+            StandardError.line("\(problem.source): \(problem.error)", .warning)
         }
         let evicted = state.statistics.evictedTags - evictedTags
         if evicted > 0, ContinuousClock.now >= nextEviction {
@@ -340,6 +350,11 @@ extension TrackLog.Heard {
         let rest = hearings.count > mostReceivers ? ", and \(hearings.count - mostReceivers) more" : ""
         return "\(title): heard by " + parts.joined(separator: ", ") + rest
     }
+}
+
+extension IntakeProblem {
+    /// The topic, and the sender if it is known.
+    fileprivate var source: String { topic + (sender.map { " from \($0)" } ?? "") }
 }
 
 extension ReceiverEvent {

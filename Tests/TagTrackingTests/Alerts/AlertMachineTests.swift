@@ -89,11 +89,65 @@ final class AlertMachineTests: XCTestCase {
         stage.stay(5, during: 0..<20)
         stage.wait(during: 20..<80)
         XCTAssertEqual(stage.log, [], "a tag that isn't heard stays where it was")
+        stage.handle(.listening(true), at: 79)
         stage.handle(.outputs([stage.output(.away, at: 80)]), at: 80)
         stage.wait(during: 80..<95)
         stage.handle(.outputs([stage.output(.present, at: 100)]), at: 100)
         stage.stay(5, during: 100..<115)
         XCTAssertEqual(stage.log, ["90 raised A Cart", "110 cleared A Cart"])
+    }
+
+    func testATagLeavesNoAreaWhileNoMessageArrives() throws {
+        var stage = try AlertStage(leaves)
+        stage.handle(.listening(true), at: 0)
+        stage.stay(5, during: 0..<20)
+        // The tag becomes away before the loss of the connection is noticed, or after it.
+        for (away, loss) in [(80, 85), (200, 150)] {
+            stage.wait(during: away - 60..<min(away, loss))
+            if away == 200 { stage.stay(15, during: loss - 1..<loss) }
+            for second in min(away, loss)...max(away, loss) {
+                if second == away { stage.handle(.outputs([stage.output(.away, at: Double(away))]), at: Double(away)) }
+                if second == loss { stage.handle(.listening(false), at: Double(loss)) }
+                stage.handle(.tick, at: Double(second))
+            }
+            stage.wait(during: max(away, loss)..<away + 40)
+            XCTAssertEqual(stage.log, [])
+            stage.handle(.listening(true), at: Double(away) + 40)
+            stage.wait(during: away + 40..<away + 50)
+            XCTAssertEqual(stage.log, [], "its dwell time begins again")
+            if away == 80 { stage.stay(5, during: away + 50..<away + 60) }
+        }
+        stage.handle(.tick, at: 250)
+        XCTAssertEqual(stage.log, ["250 raised A Cart"])
+    }
+
+    func testAClockThatIsSetForwardRaisesNoAlert() throws {
+        let text = String(leaves.dropLast()) + #", {"name": "B", "when": "silent", "silence": 30, "tags": "Cart"}]"#
+        var stage = try AlertStage(text)
+        stage.handle(.listening(true), at: 0)
+        stage.stay(5, during: 0..<20)
+        stage.handle(.heard([AlertStage.cart: AlertStage.instant(20)]), at: 20)
+        stage.stay(15, during: 20..<25)
+        stage.machine.move(by: .seconds(7_200))
+        stage.stay(15, during: 7_225..<7_230)
+        XCTAssertEqual(stage.log, [])
+        stage.stay(15, during: 7_230..<7_251)
+        XCTAssertEqual(stage.log, ["7230 raised A Cart", "7250 raised B Cart"])
+        XCTAssertEqual(stage.events.map(\.since), [AlertStage.instant(7_220), AlertStage.instant(7_220)])
+        // Those that last are as old as before.
+        stage.machine.move(by: .seconds(1_000))
+        XCTAssertEqual(stage.machine.activeAlerts.map(\.since), [AlertStage.instant(8_220), AlertStage.instant(8_220)])
+    }
+
+    func testAnAlertOfAStateOfTheFutureEnds() throws {
+        var first = try AlertStage(silent)
+        first.handle(.listening(true), at: 10_000)
+        first.wait(during: 10_000..<10_031)
+        XCTAssertEqual(first.log, ["10030 raised A Cart"])
+        var second = try AlertStage(silent, epoch: 2)
+        XCTAssertEqual(try second.machine.restore(first.machine.snapshot(), at: AlertStage.instant(0)), [])
+        second.handle(.heard([AlertStage.cart: AlertStage.instant(1)]), at: 1)
+        XCTAssertEqual(second.log, ["1 cleared A Cart"])
     }
 
     func testOnePositionOutsideBeforeASilenceRaisesNoAlert() throws {
