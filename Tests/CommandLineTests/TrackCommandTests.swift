@@ -274,6 +274,47 @@ final class TrackCommandTests: XCTestCase {
         XCTAssertFalse(service.errors.contains { $0.contains("unknown gateway") }, "\(service.errors)")
     }
 
+    func testGatewaysOverHTTPNeedNoBroker() async throws {
+        let folder = try temporaryFolder()
+        try Data(#"[{"name": "Lost", "when": "silent", "silence": 1, "tags": "Cart"}]"#.utf8)
+            .write(to: URL(filePath: folder + "/alerts.json"))
+        try Data("key,name\n\(standing),Cart\n\(walking),Lift\n".utf8).write(to: URL(filePath: folder + "/tags.csv"))
+        let service = try ServiceProcess(
+            [
+                "--http", "127.0.0.1:0", "--venue", try FixtureFolder("tags/office").path, "--tags",
+                folder + "/tags.csv",
+                "--alerts", folder + "/alerts.json", "--class", "light",
+            ], command: "track")
+        try service.waitForError("page of the tags: ")
+        let line = try XCTUnwrap(service.errors.first { $0.contains("page of the tags: ") })
+        let url = try XCTUnwrap(line.split(separator: " ").last.map(String.init)) + "api/v1/gateways/"
+        func post(_ message: String, to path: String) throws -> String {
+            try Tool.run(["--silent", "--data-binary", message, url + path], program: "/usr/bin/curl").output
+        }
+        // A tag of the register that no gateway has heard is silent, also without a connection to a broker.
+        try service.wait(for: #""type":"alert""#, #""state":"raised""#, #""name":"Cart""#)
+        let start = ContinuousClock.now
+        while !service.prints(walking, "\"position\"", from: 0, within: 0.2) {
+            guard start.duration(to: .now) < Bounded.longest else {
+                throw Bounded.Expired(awaited: "a position after \(service.told), \(service.errors)")
+            }
+            let message =
+                #"[{"transmitterId":"c3000012ab02","transmitterIdType":2,"rssiSignature":["#
+                + ["ground-01", "ground-02", "ground-09"].enumerated().map { index, name in
+                    #"{"receiverId":"\#(name)","rssi":\#(-55 - 9 * index)}"#
+                }.joined(separator: ",") + "]}]"
+            XCTAssertEqual(try post(message, to: "raddec"), "")
+        }
+        XCTAssertTrue(try post("[{}]", to: "minewLong/office").hasPrefix(#"{"error":""#))
+        try service.waitForError("http/minewLong/office from 127.0.0.1: ")
+        let metrics = try Tool.run(
+            ["--silent", url.replacing("api/v1/gateways/", with: "metrics")], program: "/usr/bin/curl"
+        ).output
+        XCTAssertTrue(metrics.contains(#"indoorloc_intake_invalid_messages_total{format="minewLong"} 1"#), metrics)
+        service.send(SIGTERM)
+        XCTAssertEqual(try service.end(), 0)
+    }
+
     func testAVenueWithoutReceiversIsRefused() throws {
         let result = try Tool.run(["track", "--broker", "mqtt://127.0.0.1:9", "--venue", "Fixtures/office"])
         XCTAssertEqual(result.status, 1)
@@ -305,6 +346,11 @@ final class TrackCommandTests: XCTestCase {
                 ["--demo", "--home-assistant"],
                 "--output-prefix, --home-assistant and --espresense-companion require --broker"
             ),
+            (
+                venue + ["--http", "8080", "--home-assistant"],
+                "--output-prefix, --home-assistant and --espresense-companion require --broker"
+            ),
+            (venue + ["--http", "8080", "--topic", "a"], "--topic requires --broker"),
             (both + ["--open"], "--open requires --http or --demo"),
             (["--broker", "mqtt://h"], "--venue is missing"),
             (venue + ["--broker", "h"], "--broker: 'h' is not a valid address"),

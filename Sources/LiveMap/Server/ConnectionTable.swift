@@ -115,6 +115,18 @@ struct ClientAddress: Hashable, Sendable {
         }
     }
 
+    /// The address in its usual form, of IPv6 only the network; nil without one.
+    var text: String? {
+        switch bytes.count {
+        case 4: return bytes.map { String($0) }.joined(separator: ".")
+        case 8:
+            let groups = stride(from: 0, to: 8, by: 2).map { UInt16(bytes[$0]) << 8 | UInt16(bytes[$0 + 1]) }
+            return groups.map { String($0, radix: 16) }.joined(separator: ":") + "::/64"
+        case 16: return "::\(bytes[15])"
+        default: return nil
+        }
+    }
+
     /// Creates an address from the system's address; without one, or for other address families, all clients have the
     /// same address.
     init(_ address: UnsafePointer<sockaddr>?) {

@@ -9,6 +9,8 @@ package struct HTTPRequest: Sendable {
     /// The headers by their lowercase names; the values of equal names are joined.
     package let headers: [String: String]
     package var body: [UInt8] = []
+    /// The address of the client, or of the proxy in front of the server; nil if it is unknown.
+    package var client: String?
 
     /// Checks that the end of the body is unambiguous. If two programs disagree about it, one of them reads a body as a
     /// request.

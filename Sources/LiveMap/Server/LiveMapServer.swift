@@ -329,7 +329,8 @@ final class LiveMapServing: Sendable {
             }
             state.withLock { $0.connections.receiveHead(of: Self.id(connection), at: .now) }
             let target = try HTTPTarget(text)
-            let request = HTTPRequest(method: method, target: target, headers: Self.headers(of: connection))
+            var request = HTTPRequest(method: method, target: target, headers: Self.headers(of: connection))
+            request.client = ClientAddress(mhd_client(connection)).text
             try request.checkLength()
             let headers = try access.check(request)
             try routes.checkMethod(method, target)

@@ -17,9 +17,10 @@ package struct TagRoutes: HTTPRoutes {
         case busy
     }
 
-    /// A receiver of messages: the format, the path after the format without a leading slash, and the body.
+    /// A receiver of messages: the format, the path after the format without a leading slash, the body, and the address
+    /// of the client, if it is known.
     package typealias GatewayReceiver =
-        @Sendable (_ format: GatewayFormat, _ path: String, _ body: [UInt8]) async -> GatewayReply
+        @Sendable (_ format: GatewayFormat, _ path: String, _ body: [UInt8], _ client: String?) async -> GatewayReply
 
     /// The paths in addition to the page's files.
     package enum Path: String, CaseIterable, Sendable {
@@ -420,7 +421,7 @@ package struct TagRoutes: HTTPRoutes {
             let known = GatewayFormat.allCases.map(\.rawValue).joined(separator: ", ")
             throw HTTPProblem(404, "The format '\(parts.first ?? "")' is unknown. Known are \(known).")
         }
-        switch await gateways(format, parts.count > 1 ? String(parts[1]) : "", request.body) {
+        switch await gateways(format, parts.count > 1 ? String(parts[1]) : "", request.body, request.client) {
         case .accepted: return HTTPResponse(204, [HTTPResponse.noStore])
         case .invalid(let reason): throw HTTPProblem(400, reason)
         case .busy:

@@ -158,7 +158,8 @@ package struct TrackCommand: Command {
     package init(_ arguments: ParsedArguments) throws {
         isDemo = arguments.has("demo")
         opens = arguments.has("open")
-        broker = isDemo && !arguments.has("broker") ? nil : try BrokerOptions(arguments).broker
+        let needsBroker = !isDemo && !arguments.has("http")
+        broker = needsBroker || arguments.has("broker") ? try BrokerOptions(arguments).broker : nil
         filters = try arguments.gatewayFilters()
         rooms = try TrackRooms.path(arguments)
         fleet = try FleetOptions(arguments, hasVenue: !isDemo && rooms == nil || arguments.has("venue"))
@@ -183,6 +184,9 @@ package struct TrackCommand: Command {
             throw UsageError(
                 message: "--output-prefix, --home-assistant and --espresense-companion require --broker",
                 command: arguments.syntax.name)
+        }
+        if broker == nil, arguments.has("topic") {
+            throw UsageError(message: "--topic requires --broker", command: arguments.syntax.name)
         }
         history = try Self.history(arguments)
         survey = try SurveyOption(

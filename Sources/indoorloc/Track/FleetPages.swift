@@ -104,13 +104,16 @@ struct TrackPage: Sendable {
                     + (await engine.receivers.families) + (await published?.counters.families ?? [])
                 return MetricText.text(of: families)
             },
-            gateways: { format, path, body in
+            gateways: { format, path, body, client in
                 let topic = "http/\(format.rawValue)" + (path.isEmpty ? "" : "/" + path)
+                let message = GatewayMessage(topic: topic, payload: body, arrival: now())
                 // The gateway immediately gets the reason for an invalid message. The fleet decodes valid ones again.
                 do throws(GatewayError) {
                     _ = try GatewayDecoder().readings(topic: topic, payload: body, format: format)
-                } catch { return .invalid("\(error)") }
-                let message = GatewayMessage(topic: topic, payload: body, arrival: now())
+                } catch {
+                    await engine.refuse(message, from: client, error)
+                    return .invalid("\(error)")
+                }
                 return queue.offer(message) ? .accepted : .busy
             }, hearings: engine, history: history, hasAlerts: hasAlerts, rooms: rooms, survey: survey)
         let server = try LiveMapServer(routes: routes, listener: listener)

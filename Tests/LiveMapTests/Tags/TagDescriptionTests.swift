@@ -131,7 +131,7 @@ final class TagDescriptionTests: XCTestCase {
     }
 
     func testTheDocumentHasAllPathsParametersAndFormats() throws {
-        let port = try tagServer(try board(), gateways: { _, _, _ in .accepted }).address.port
+        let port = try tagServer(try board(), gateways: { _, _, _, _ in .accepted }).address.port
         let document = try document(port)
         XCTAssertEqual(document["openapi"]?.string, "3.1.0")
         let paths = try XCTUnwrap(document["paths"]?.object)
@@ -184,7 +184,7 @@ final class TagDescriptionTests: XCTestCase {
         // The edition can't be kept under this name.
         try FileManager.default.createDirectory(
             atPath: office.packet + "/venue-edition-2.json", withIntermediateDirectories: false)
-        let gateways: TagRoutes.GatewayReceiver = { _, _, _ in .accepted }
+        let gateways: TagRoutes.GatewayReceiver = { _, _, _, _ in .accepted }
         let metrics: @Sendable () async -> String = { "# EOF\n" }
         let port = try tagServer(
             board, plans: Plans(), metrics: metrics, gateways: gateways, hearings: try StagedHearings(),

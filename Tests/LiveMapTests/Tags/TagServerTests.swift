@@ -354,8 +354,8 @@ final class TagServerTests: XCTestCase {
         let messages = Guarded<[String]>([])
         let port = try tagServer(
             try board(),
-            gateways: { format, path, body in
-                messages.withLock { $0.append("\(format.rawValue) \(path) \(body.count)") }
+            gateways: { format, path, body, client in
+                messages.withLock { $0.append("\(format.rawValue) \(path) \(body.count) \(client ?? "unknown")") }
                 if body.isEmpty { return .invalid("the message is empty") }
                 return body.count == 1 ? .busy : .accepted
             }
@@ -379,7 +379,8 @@ final class TagServerTests: XCTestCase {
         XCTAssertEqual(try post("minewRaw", largest + " ").status, 413)
         XCTAssertEqual(
             messages.withLock { $0 },
-            ["ruuviHTTP  2", "minewRaw hall/gateway 1 3", "minewRaw  0", "minewRaw  1", "minewRaw  1000000"])
+            ["ruuviHTTP  2", "minewRaw hall/gateway 1 3", "minewRaw  0", "minewRaw  1", "minewRaw  1000000"]
+                .map { $0 + " 127.0.0.1" })
     }
 
     // MARK: Stream
