@@ -55,6 +55,14 @@ package final class Broadcast<Element: Sendable>: Sendable {
     /// The number of elements that slow subscribers have lost.
     package var dropped: Int { state.withLock { $0.dropped } }
 
+    /// Whether a subscriber's stream hasn't ended.
+    package var hasSubscribers: Bool {
+        state.withLock { state in
+            for key in drainEnded() { state.continuations[key] = nil }
+            return !state.continuations.isEmpty
+        }
+    }
+
     /// The latest element, if stored; nil before the first element and after `forget()`.
     package var latest: Element? { state.withLock { $0.latest } }
 

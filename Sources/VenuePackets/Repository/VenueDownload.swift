@@ -154,6 +154,7 @@ struct FileDownload: Sendable {
             if let failure = body.failure { throw failure }
             guard error == .stopped else { throw VenueRepositoryError(error, url: url) }
             partial.remove()
+            if body.isPage { throw .page(url) }
             throw .broken(url, "$", "has more than the \(file.size) bytes given in the catalogue; publish it again")
         }
         switch head.status {
@@ -168,6 +169,10 @@ struct FileDownload: Sendable {
         }
         let size = try VenueRepositoryError.storing(partial.size)
         if size == file.size { return .fetched(head.tag) }
+        if body.isPage {
+            partial.remove()
+            throw .page(url)
+        }
         guard head.ends(at: size) else {
             throw .unreachable(url: url, reason: "the response ended after \(size) of \(file.size) bytes")
         }
@@ -183,6 +188,7 @@ private final class BodyWriter: Sendable {
     private struct State: Sendable {
         var hasBegun = false
         var size: Int
+        var isPage = false
         var failure: VenueRepositoryError?
     }
 
@@ -208,12 +214,21 @@ private final class BodyWriter: Sendable {
     /// The error that prevented a write; nil if there is none.
     var failure: VenueRepositoryError? { state.withLock { $0.failure } }
 
+    /// Whether the response looks like a web page. A server may also give a file the wrong type.
+    var isPage: Bool { state.withLock { $0.isPage } }
+
     /// Writes the next bytes; returns whether to continue.
     func write(_ head: TransferHead, _ bytes: UnsafeRawBufferPointer) -> Bool {
         var state = state.withLock { $0 }
         do throws(VenueRepositoryError) {
             if !state.hasBegun {
                 state.hasBegun = true
+                if let encoding = head.encoding {
+                    let message = "the server compresses it (\(encoding)), although that was not requested"
+                    let kind = url.split(separator: ".").last.map { ".\($0)" } ?? ""
+                    throw .broken(url, "$", "\(message); switch that off for files such as \(kind)")
+                }
+                state.isPage = head.isPage || Self.beginsLikePage(bytes)
                 if head.status != 206 || head.offset != offset {
                     // Status 200 sends the whole file: the file has changed, or the server doesn't support ranges. Any
                     // other range isn't usable.
@@ -238,6 +253,23 @@ private final class BodyWriter: Sendable {
             self.state.withLock { $0.failure = failure }
             return false
         }
+    }
+}
+
+extension BodyWriter {
+    /// Returns whether a file begins as a web page does.
+    private static func beginsLikePage(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        let text = String(decoding: bytes.prefix(256), as: UTF8.self).drop { $0.isWhitespace || $0 == "\u{FEFF}" }
+        let start = text.prefix(16).lowercased()
+        return ["<!doctype html", "<html"].contains { start.hasPrefix($0) }
+    }
+}
+
+extension VenueRepositoryError {
+    /// Returns the error for a web page in place of a file, as networks with a login send it.
+    fileprivate static func page(_ url: String) -> VenueRepositoryError {
+        .unreachable(
+            url: url, reason: "the server answered with a web page; does the network or the server require a login?")
     }
 }
 

@@ -21,6 +21,8 @@ public actor VenueRepository: VenueSource {
     let transport: (any PacketTransport)?
     let cache: VenueCache
     let retry: RetryPauses
+    /// Measures the age of the catalogue.
+    let clock: SessionClock
     /// The content of the server's catalogue, downloaded in this run or stored.
     var catalogueContent: CatalogueContent?
     var entries: [VenueID: CatalogueEntry]? { catalogueContent?.entries }
@@ -30,6 +32,12 @@ public actor VenueRepository: VenueSource {
     var refresh: Task<RefreshOutcome, Never>?
     /// Whether a caller of `catalogue()` still waits for it.
     var isRefreshAwaited = false
+    /// The clock's time of the latest request for the catalogue; nil before the first one.
+    var catalogueRequestedAt: Duration?
+    /// The task that loads the catalogue every hour; nil while nothing follows the updates.
+    private var renewal: Task<Void, Never>?
+    /// The server's versions that cannot be used.
+    var rejected: [VenueID: RejectedVersion] = [:]
     /// The downloads of newer versions while an older version is stored.
     var fetches: [VenueID: Task<FetchOutcome, Never>] = [:]
     /// The downloads that a caller still waits for.
@@ -52,7 +60,7 @@ public actor VenueRepository: VenueSource {
     ///   - bundled: the packets that are part of the program; if several are of one venue, the newest is used.
     ///   - limit: the largest total size of the stored packets in bytes; nil for no limit. After a packet is stored,
     ///     the least recently used packets are removed until the total is within the limit, except those in use.
-    ///   - clock: measures the pauses before retries.
+    ///   - clock: measures the pauses before retries, and the age of the catalogue.
     ///   - seed: the seed of the random part of these pauses.
     public init(
         cache: String, server: VenueServer? = nil, bundled: [BundledPacket] = [], limit: Int? = nil,
@@ -71,6 +79,7 @@ public actor VenueRepository: VenueSource {
         self.server = server
         self.transport = transport
         self.cache = VenueCache(path: LocalPath.absolute(cache), limit: limit, reader: reader)
+        self.clock = SessionClock(clock)
         self.bundled = Dictionary(bundled.map { ($0.venueID, $0) }) { $0.version >= $1.version ? $0 : $1 }
         retry = RetryPauses(first: server?.patience.firstPause ?? .zero, seed: seed) {
             try await clock.sleep(for: $0)
@@ -82,12 +91,17 @@ public actor VenueRepository: VenueSource {
         }
     }
 
+    deinit { renewal?.cancel() }
+
     /// The failures after which the repository can still respond, from now on, such as an unreachable server of a
     /// stored venue, or an invalid entry of the catalogue.
     public nonisolated var errors: AsyncStream<LocalizationError> { errorBroadcast.subscribe() }
 
     /// The updates after a response, from now on: a catalogue or a version that arrives after the grace period, and all
     /// `errors`.
+    ///
+    /// While something reads the stream, the repository asks the server every hour for a new catalogue, and downloads
+    /// newer versions of the venues that it has returned.
     public nonisolated var updates: AsyncStream<VenueUpdate> { updateBroadcast.subscribe() }
 
     /// Returns the summaries of all venues: those of the server, and those that are stored or bundled.
@@ -109,6 +123,8 @@ public actor VenueRepository: VenueSource {
 
     /// Returns the packet of a venue for a session, as `venue(_:progress:)` does.
     ///
+    /// If the catalogue is older than five minutes, the repository then asks the server for a new one in the background,
+    /// so that the session uses a newer version the next time it enters the venue.
     /// - Throws: `LocalizationError`: code `credential` if the server refuses the credentials, `network` if it cannot
     ///   be reached, `generic` if there is no such venue or its packet cannot be used.
     public func packet(
@@ -159,6 +175,7 @@ public actor VenueRepository: VenueSource {
                 // The older version was in use until here, because of its files.
                 cache.removeReplaced(of: id)
                 progress.report(1)
+                if purpose == .session { renewCatalogue(olderThan: Self.sessionAge) }
                 return venue
             case .damaged(let version, let error):
                 // Files were changed or lost: the version is removed and installed again.
@@ -242,6 +259,8 @@ public actor VenueRepository: VenueSource {
 
     /// Reports an error after which the repository continues with `rest`.
     func report(_ error: VenueRepositoryError, goingOnWith rest: String? = nil) {
+        // Only the program cancels requests in the background, when it ends.
+        guard error != .cancelled else { return }
         var reported = LocalizationError(error)
         if let rest { reported.message += "; going on with \(rest)" }
         report(reported)
@@ -315,6 +334,7 @@ extension VenueRepository {
     /// - Parameter hasLocal: whether venues are known without the catalogue.
     func refreshCatalogue(hasLocal: Bool) async throws(VenueRepositoryError) {
         guard let server else { return }
+        keepCatalogueNew()
         // A request that is already late isn't awaited again.
         guard refresh == nil else { return }
         reportedProblems = []
@@ -329,10 +349,8 @@ extension VenueRepository {
         (refresh, isRefreshAwaited) = (task, true)
         let outcome = await outcome(of: task, within: server.patience.grace)
         isRefreshAwaited = false
-        if Task.isCancelled {
-            task.cancel()
-            throw .cancelled
-        }
+        // The request continues: a session that starts next may rely on it.
+        if Task.isCancelled { throw .cancelled }
         if let outcome { return try reportFailure(of: outcome) }
         // The request may have completed at the same moment.
         guard refresh != nil else { return try reportFailure(of: await task.value) }
@@ -393,10 +411,7 @@ extension VenueRepository {
         let isServerLate = refresh != nil
         let outcome = await outcome(of: task, within: isServerLate ? .zero : server.patience.grace)
         awaitedFetches.remove(id)
-        if Task.isCancelled {
-            task.cancel()
-            throw .cancelled
-        }
+        if Task.isCancelled { throw .cancelled }
         if let outcome { return try outcome.get() }
         guard fetches[id] != nil else { return try await task.value.get() }
         if let entry = newerEntry(than: stored, of: id) {
@@ -461,8 +476,51 @@ extension VenueRepository {
 
     /// Cancels the requests in the background, before a program ends.
     package func endRefreshing() {
+        renewal?.cancel()
         refresh?.cancel()
         fetches.values.forEach { $0.cancel() }
+    }
+}
+
+// The age of the catalogue, while sessions run for months.
+extension VenueRepository {
+    /// The age of the catalogue from which on the entry into a venue requests a new one.
+    private static let sessionAge = Duration.seconds(5 * 60)
+    /// The interval between two requests while something follows the updates.
+    private static let renewalInterval = Duration.seconds(3_600)
+
+    /// Requests the catalogue in the background if the latest request is that old. Does nothing before the first
+    /// request, and during one.
+    private func renewCatalogue(olderThan age: Duration) {
+        let now = clock.elapsed()
+        guard server != nil, refresh == nil, let requested = catalogueRequestedAt, now - requested >= age else {
+            return
+        }
+        catalogueRequestedAt = now
+        refresh = Task { await runRefresh(hasLocal: true) }
+    }
+
+    /// Requests the catalogue every hour from now on, as long as something follows the updates.
+    private func keepCatalogueNew() {
+        guard renewal == nil, updateBroadcast.hasSubscribers else { return }
+        // The task must not keep the repository, with which the streams end.
+        renewal = Task { [weak self, clock] in
+            while let due = await self?.renewWhenDue() {
+                do { try await clock.sleep(until: due) } catch { return }
+            }
+        }
+    }
+
+    /// Returns the time of the next request; nil if nothing follows the updates any more.
+    private func renewWhenDue() -> Duration? {
+        guard updateBroadcast.hasSubscribers else {
+            renewal = nil
+            return nil
+        }
+        renewCatalogue(olderThan: Self.renewalInterval)
+        let now = clock.elapsed()
+        let due = (catalogueRequestedAt ?? now) + Self.renewalInterval
+        return due > now ? due : now + Self.renewalInterval
     }
 }
 
@@ -470,177 +528,5 @@ extension VenueRepositoryError {
     /// Returns the error for a server whose response exceeds the grace period.
     fileprivate static func late(_ url: String, after grace: Duration) -> VenueRepositoryError {
         .timedOut(url: url, reason: "no complete response within \(grace.seconds) s")
-    }
-}
-
-extension VenueRepository {
-    /// Loads the stored catalogue of the server, unless one is already loaded.
-    func recallCatalogue() {
-        guard let server, catalogueContent == nil, let stored = CachedCatalogue(of: server, in: cache) else { return }
-        catalogueContent = try? Self.content(
-            of: stored.document, url: server.address(of: VenueServer.catalogueFile))
-    }
-
-    /// Downloads the server's catalogue, or uses the stored one if that fails; reports the problems of its entries.
-    ///
-    /// - Parameter hasLocal: whether venues are known without the catalogue; then only one attempt is made.
-    /// - Returns: the reason why the stored catalogue is used, which isn't reported yet.
-    func loadCatalogue(hasLocal: Bool) async throws(VenueRepositoryError) -> VenueRepositoryError? {
-        guard let server else { return nil }
-        let url = server.address(of: VenueServer.catalogueFile)
-        recallCatalogue()
-        let stored = CachedCatalogue(of: server, in: cache)
-        let storedContent = stored.flatMap { try? Self.content(of: $0.document, url: url) }
-        let hasStored = storedContent != nil
-        do throws(VenueRepositoryError) {
-            let attempts = hasStored || hasLocal ? 1 : server.patience.attempts
-            guard let answer = try await fetchCatalogue(unless: hasStored ? stored?.tag : nil, attempts: attempts)
-            else {
-                catalogueContent = storedContent
-                reportEntries(of: url)
-                return nil
-            }
-            let document = try Self.document(answer.bytes, url: url)
-            catalogueContent = try Self.content(of: document, url: url)
-            reportEntries(of: url)
-            do throws(FileSystemError) {
-                try CachedCatalogue(server: server.url, tag: answer.tag, document: document).store(in: cache)
-            } catch {
-                report(VenueRepositoryError(error))
-            }
-            return nil
-        } catch {
-            guard !error.isFinal, catalogueContent != nil else { throw error }
-            reportEntries(of: url)
-            return error
-        }
-    }
-
-    /// Reports the problems of the catalogue's entries, unless they were reported since the last call of `catalogue()`.
-    private func reportEntries(of url: String) {
-        let problems = catalogueContent?.problems ?? []
-        guard problems != reportedProblems else { return }
-        reportedProblems = problems
-        guard let cause = LocalizationError.cause(problems) else { return }
-        let message = "\(url) has errors, and entries with an error are ignored; correct them there"
-        report(LocalizationError(code: .generic, message: message, cause: cause, kind: .badResponse))
-    }
-
-    /// Downloads the catalogue; returns nil if it still has the given entity tag.
-    private func fetchCatalogue(
-        unless tag: EntityTag?, attempts: Int
-    ) async throws(VenueRepositoryError) -> (bytes: [UInt8], tag: EntityTag?)? {
-        guard let server, let transport else { return nil }
-        let url = server.address(of: VenueServer.catalogueFile)
-        let request = TransferRequest(url: url, unless: tag, acceptsCompressed: true)
-        return try await retry.run(attempts: attempts) {
-            () throws(VenueRepositoryError) -> (bytes: [UInt8], tag: EntityTag?)? in
-            let body = Guarded<[UInt8]>([])
-            let head: TransferHead
-            do throws(TransferFailure) {
-                head = try await transport.fetch(request) { _, bytes in
-                    let piece = [UInt8](bytes)
-                    return body.withLock { body in
-                        body += piece
-                        return body.count <= CatalogueDocument.limit
-                    }
-                }
-            } catch {
-                guard error == .stopped else { throw VenueRepositoryError(error, url: url) }
-                throw .brokenCatalogue(url: url, "has more than \(CatalogueDocument.limit) bytes; publish fewer venues")
-            }
-            switch head.status {
-            case 200: return (body.withLock { $0 }, head.tag)
-            case 304 where tag != nil: return nil
-            default: throw .status(head.status, of: server, url: url)
-            }
-        }
-    }
-
-    private static func document(_ bytes: [UInt8], url: String) throws(VenueRepositoryError) -> JSONTree {
-        do throws(JSONDocumentError) {
-            return try JSONTree(bytes)
-        } catch {
-            throw .brokenCatalogue(url: url, error.message)
-        }
-    }
-
-    private static func content(
-        of document: JSONTree, url: String
-    ) throws(VenueRepositoryError) -> CatalogueContent {
-        var parser = VenueParser()
-        guard let content = parser.catalogue(document) else {
-            throw .brokenCatalogue(url: url, problems: parser.problems)
-        }
-        return content
-    }
-
-    /// The venues whose entries in the server's catalogue have errors.
-    package var venuesWithBrokenEntries: Set<VenueID> { Set((catalogueContent?.broken ?? [:]).keys) }
-
-    /// Downloads the server's version of a venue if it is newer than the stored one.
-    ///
-    /// - Returns: the version that was downloaded and stored; nil to continue with the stored one.
-    func fetchNewer(
-        than stored: StoredVersion?, of id: VenueID, _ progress: MonotonicProgress
-    ) async throws(VenueRepositoryError) -> StoredVersion? {
-        if stored == nil, entries?[id] == nil {
-            let failure = try await loadCatalogue(hasLocal: false)
-            // The venue may be new on the server, so the failed request is the reason why there is no packet.
-            if let failure, entries?[id] == nil { throw failure }
-            if let failure { report(failure, goingOnWith: "the stored catalogue") }
-            if entries?[id] == nil, let server, let problems = catalogueContent?.broken[id] {
-                throw .brokenEntry(id, url: server.address(of: VenueServer.catalogueFile), problems: problems)
-            }
-        }
-        guard let entry = newerEntry(than: stored, of: id) else { return nil }
-        do throws(VenueRepositoryError) {
-            return try await fetch(entry, over: stored, progress)
-        } catch .failed(status: 404, url: let url) {
-            // The packet may have been replaced since the catalogue was downloaded.
-            if let failure = try await loadCatalogue(hasLocal: stored != nil) {
-                report(failure, goingOnWith: "the stored catalogue")
-            }
-            guard let now = newerEntry(than: stored, of: id), now != entry else {
-                return try keep(stored, despite: .failed(status: 404, url: url))
-            }
-            do throws(VenueRepositoryError) {
-                return try await fetch(now, over: stored, progress)
-            } catch {
-                return try keep(stored, despite: error)
-            }
-        } catch {
-            return try keep(stored, despite: error)
-        }
-    }
-
-    func newerEntry(than stored: StoredVersion?, of id: VenueID) -> CatalogueEntry? {
-        guard let entry = entries?[id], entry.summary.version > stored?.version ?? .min else { return nil }
-        return entry
-    }
-
-    /// Reports the error and continues with the stored version; throws the error if it is final or nothing is stored.
-    private func keep(
-        _ stored: StoredVersion?, despite error: VenueRepositoryError
-    ) throws(VenueRepositoryError) -> StoredVersion? {
-        guard let stored, !error.isFinal else { throw error }
-        report(error, goingOnWith: "stored version \(stored.version)")
-        return nil
-    }
-
-    private func fetch(
-        _ entry: CatalogueEntry, over stored: StoredVersion?, _ progress: MonotonicProgress
-    ) async throws(VenueRepositoryError) -> StoredVersion? {
-        guard let server, let transport else { return nil }
-        let attempts = stored == nil ? server.patience.attempts : 1
-        let download = FileDownload(server: server, transport: transport, retry: retry, attempts: attempts)
-        return try await VenueDownload(entry: entry, stored: stored, download: download, cache: cache).run(progress)
-    }
-}
-
-extension VenueRepositoryError {
-    /// Returns the error for one problem of the whole catalogue.
-    fileprivate static func brokenCatalogue(url: String, _ message: String) -> VenueRepositoryError {
-        .brokenCatalogue(url: url, problems: [VenueProblem(severity: .error, path: "$", message: message)])
     }
 }

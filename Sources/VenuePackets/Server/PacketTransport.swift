@@ -30,7 +30,8 @@ struct TransferRequest: Hashable, Sendable {
     var unless: EntityTag?
     /// Only the rest of the file is fetched.
     var rest: Rest?
-    /// Whether the response may be compressed; the body is delivered uncompressed.
+    /// Whether the response may be compressed; the body is delivered uncompressed. Otherwise, the request asks for the
+    /// file as it is, because the rest of an interrupted download is a part of these bytes.
     var acceptsCompressed = false
     /// The size of the file in bytes according to the catalogue; nil if unknown.
     var size: Int?
@@ -55,6 +56,10 @@ struct TransferHead: Hashable, Sendable {
     var offset: Int?
     /// The size of the whole file for a partial response, in bytes; nil if the server doesn't send it.
     var total: Int?
+    /// The encoding of the body, such as "gzip"; nil if the body is the file as it is.
+    var encoding: String?
+    /// Whether the body is a web page according to its type.
+    var isPage = false
     /// Whether a truncated response can be detected, because its length or its end is marked (RFC 9112 6.3).
     var isDelimited = false
 
@@ -101,8 +106,12 @@ extension VenueRepositoryError {
     }
 
     /// Returns the error for a status other than success.
+    ///
+    /// Without credentials, 403 isn't a refusal of them: object stores answer so for a missing file, and proxies for any
+    /// address.
     static func status(_ status: Int, of server: VenueServer, url: String) -> VenueRepositoryError {
-        guard [401, 403].contains(status) else { return .failed(status: status, url: url) }
+        let isRefusal = status == 401 || status == 403 && server.credentials != nil
+        guard isRefusal else { return .failed(status: status, url: url) }
         return .refused(status: status, url: url, hadCredentials: server.credentials != nil)
     }
 }
@@ -304,6 +313,10 @@ extension CurlTransfer {
             ccurl_set_text(handle, CURLOPT_RANGE, "\(rest.offset)-")
             lines = curl_slist_append(lines, "If-Range: \(rest.tag.text)")
         }
+        if !request.acceptsCompressed, request.post == nil {
+            // Not CURLOPT_ACCEPT_ENCODING, with which libcurl would decode the body of a server that compresses anyway.
+            lines = curl_slist_append(lines, "Accept-Encoding: identity")
+        }
         if let post = request.post {
             setUp(post)
             // Without the empty `Expect`, libcurl would wait a second for the server's "100 Continue".
@@ -387,6 +400,8 @@ extension CurlTransfer {
         case "etag": head.tag = EntityTag(value)
         case "content-range": (head.offset, head.total) = (Self.firstByte(of: value), Self.total(of: value))
         case "content-length", "transfer-encoding": head.isDelimited = true
+        case "content-encoding": head.encoding = ["", "identity"].contains(value.lowercased()) ? nil : value
+        case "content-type": head.isPage = value.lowercased().hasPrefix("text/html")
         default: break
         }
         return true

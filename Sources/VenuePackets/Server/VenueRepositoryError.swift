@@ -6,7 +6,8 @@ import IndoorVocabulary
 public enum VenueRepositoryError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The server's URL, credentials or certificate cannot be used; the message describes the correction.
     case badServer(String)
-    /// The server requires other credentials, or any: status 401 or 403; `hadCredentials` is whether some were given.
+    /// The server requires other credentials, or any: status 401, or 403 although credentials were given;
+    /// `hadCredentials` is whether some were given.
     case refused(status: Int, url: String, hadCredentials: Bool)
     /// The server responded with a status other than success.
     case failed(status: Int, url: String)
@@ -65,6 +66,9 @@ public enum VenueRepositoryError: Error, Hashable, Sendable, CustomStringConvert
         case .failed(404, let url) where url.hasSuffix("/" + VenueServer.catalogueFile):
             "the venue server has no \(url) (status 404); is the server's address right? It must be the folder with "
                 + VenueServer.catalogueFile
+        case .failed(403, let url):
+            "the venue server answered with status 403 for \(url), and no credentials were given; check that the server "
+                + "has the file and may read it, or give a token, or user and password"
         case .failed(let status, let url): "the venue server answered with status \(status) for \(url)"
         case .timedOut(let url, let reason): "the venue server did not send \(url) within the timeout: \(reason)"
         case .unreachable(let url, let reason): "\(url) cannot be fetched: \(reason)"
@@ -128,6 +132,7 @@ extension VenueRepositoryError: ClassifiedError {
     public var kind: LocalizationError.Kind {
         switch self {
         case .badServer: .badRequest
+        case .failed(403, _): .contentUnavailable
         case .refused(let status, _, _), .failed(let status, _): LocalizationError.Kind(httpStatus: status)
         case .timedOut: .timedOut
         case .unreachable: .noNetwork

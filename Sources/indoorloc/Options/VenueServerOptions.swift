@@ -142,7 +142,7 @@ struct VenueServerOptions: Sendable {
         let error = (error as? VenueRepositoryError).map { LocalizationError($0) } ?? error
         guard let error = error as? LocalizationError else { return error }
         var failure = CommandFailure(error)
-        if error.code == .credential, tokenFile == nil, userFile == nil {
+        if error.code == .credential || error.httpStatus == 403, tokenFile == nil, userFile == nil {
             failure.description += " (--token-file or --user-file)"
         }
         return failure

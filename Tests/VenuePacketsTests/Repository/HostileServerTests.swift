@@ -201,8 +201,10 @@ final class HostileServerTests: XCTestCase {
         try assertWhole(try await repository.packet(for: 1) { _ in }, version: 4)
     }
 
-    func testCredentialsRefusedInTheBackgroundEndTheSession() async throws {
-        let cache = try await filledCache()
+    /// A server that answers with this head once the test finishes the continuation.
+    private func gatedServer(
+        answering head: String, _ bytes: [UInt8] = []
+    ) throws -> (server: RudeServer, opener: AsyncStream<Never>.Continuation) {
         let (gate, opener) = AsyncStream.makeStream(of: Never.self)
         let server = try rudeServer { _, _ in
             // The server's own thread waits for the test.
@@ -212,8 +214,64 @@ final class HostileServerTests: XCTestCase {
                 opened.signal()
             }
             opened.wait()
-            return .with("HTTP/1.1 401 Unauthorized\nContent-Length: 0")
+            return .with("\(head)\nContent-Length: \(bytes.count)", bytes)
         }
+        return (server, opener)
+    }
+
+    func testStatus403InTheBackgroundWithoutCredentialsKeepsTheSession() async throws {
+        let (server, opener) = try gatedServer(answering: "HTTP/1.1 403 Forbidden")
+        let repository = VenueRepository(
+            cache: try await filledCache(), server: try VenueServer(server.url, patience: patience()))
+        let localizer = Localizer(source: ScriptedSource(), venues: repository)
+        let (states, errors) = (localizer.states, localizer.errors)
+        await localizer.start()
+        _ = try await Bounded.elements(of: states, until: "searchVenue") { $0 == .searchVenue }
+        opener.finish()
+        let told = try await Bounded.elements(of: errors, until: "status 403") { $0.message.contains("status 403") }
+        XCTAssertEqual(told.map(\.code), [.network, .network])
+        let state = await localizer.state
+        XCTAssertEqual(state, .searchVenue)
+        await localizer.stop()
+    }
+
+    func testASessionThatStopsLeavesTheRequestToTheNextSession() async throws {
+        let root = try publishedFolder()
+        try publish(version: 4, in: root)
+        let catalogue = try [UInt8](Data(contentsOf: URL(filePath: root + "/catalogue.json")))
+        let (server, opener) = try gatedServer(answering: "HTTP/1.1 200 OK", catalogue)
+        let address = try VenueServer(server.url, patience: patience { $0.grace = .seconds(3600) })
+        let repository = VenueRepository(cache: try await filledCache(), server: address)
+        let updates = repository.updates
+        let first = Task { try await repository.catalogue() }
+        try await Bounded.wait(for: "the request") { while server.requests.isEmpty { await Task.yield() } }
+        first.cancel()
+        let ended = try await Bounded.wait(for: "the end of the first session") { await first.result }
+        XCTAssertThrowsError(try ended.get()) { XCTAssertEqual(($0 as? LocalizationError)?.kind, .cancelled) }
+        let known = try await repository.catalogue()
+        XCTAssertEqual(known.map(\.version), [3])
+        opener.finish()
+        let told = try await Bounded.first(1, of: updates)
+        guard case .catalogue(let fresh) = told.first else { return XCTFail("\(told)") }
+        XCTAssertEqual(fresh.map(\.version), [4])
+        XCTAssertEqual(server.requests.count, 1)
+    }
+
+    func testTheEndOfAProgramIsNotReportedAsAFailure() async throws {
+        let (server, opener) = try gatedServer(answering: "HTTP/1.1 200 OK")
+        let cache = try await filledCache()
+        let address = try VenueServer(server.url, patience: patience())
+        let errors = try await reportedErrors(of: VenueRepository(cache: cache, server: address)) { repository in
+            _ = try await repository.catalogue()
+            await repository.endRefreshing()
+        }
+        XCTAssertEqual(errors.map(\.kind), [.timedOut], "\(errors)")
+        opener.finish()
+    }
+
+    func testCredentialsRefusedInTheBackgroundEndTheSession() async throws {
+        let cache = try await filledCache()
+        let (server, opener) = try gatedServer(answering: "HTTP/1.1 401 Unauthorized")
         let repository = VenueRepository(cache: cache, server: try VenueServer(server.url, patience: patience()))
         let source = ScriptedSource()
         let localizer = Localizer(source: source, venues: repository)
@@ -295,14 +353,47 @@ final class LyingServerTests: XCTestCase {
     func testAPageInPlaceOfAPacketIsRefusedAndTheVenueIsFetchedLater() async throws {
         let root = try publishedFolder()
         let cache = try temporaryFolder()
-        let server = try lying(root, at: "/venues/")
-        let address = try VenueServer(server.url())
-        let error = await repositoryError { try await VenueRepository(cache: cache, server: address).venue(1) }
-        guard case .brokenPacket = error else { return XCTFail("\(String(describing: error))") }
+        // With and without the type, shorter and longer than the packet.
+        for (length, type) in [(1, "text/html"), (1, "application/zip"), (100, "application/zip")] {
+            let page = String(repeating: "<p>Welcome to our hotel</p>", count: length)
+            let lines = "default_type \(type); return 200 '\n<!DOCTYPE html><html>\(page)</html>';"
+            let server = try nginx(
+                serving: root, NginxServer.Configuration(server: "location /venues/ { types { } \(lines) }"))
+            var patience = RetryPolicy()
+            patience.attempts = 1
+            let address = try VenueServer(server.url(), patience: patience)
+            let error = await repositoryError { try await VenueRepository(cache: cache, server: address).venue(1) }
+            guard case .unreachable(_, let reason) = error else { return XCTFail("\(String(describing: error))") }
+            XCTAssertTrue(reason.contains("answered with a web page") && reason.contains("login?"), reason)
+        }
         XCTAssertEqual(try FileManager.default.contentsOfDirectory(atPath: cache + "/staging"), [])
         let good = try nginx(serving: root)
         let repository = VenueRepository(cache: cache, server: try VenueServer(good.url()))
         try assertWhole(try await repository.venue(1), version: 3)
+    }
+
+    func testPacketsAreRequestedUncompressed() async throws {
+        let picky = "location ~ (zip|png)$ { if ($http_accept_encoding != identity) { return 406; } }"
+        let server = try nginx(serving: try publishedFolder(), NginxServer.Configuration(server: picky))
+        let repository = VenueRepository(cache: try temporaryFolder(), server: try VenueServer(server.url()))
+        try assertWhole(try await repository.venue(1), version: 3)
+    }
+
+    func testTheErrorOfACompressedPacketNamesTheServersSetting() async throws {
+        let root = try publishedFolder()
+        let zip = try XCTUnwrap(try FileManager.default.contentsOfDirectory(atPath: root + "/venues/1").first)
+        let compressing = Process()
+        compressing.executableURL = URL(filePath: "/usr/bin/env")
+        compressing.arguments = ["gzip", "--keep", root + "/venues/1/" + zip]
+        try compressing.run()
+        compressing.waitUntilExit()
+        let server = try nginx(
+            serving: root, NginxServer.Configuration(server: "location /venues/ { gzip_static always; }"))
+        let repository = VenueRepository(cache: try temporaryFolder(), server: try VenueServer(server.url()))
+        let error = await repositoryError { try await repository.venue(1) }
+        let message = error?.problems.first?.message ?? ""
+        XCTAssertTrue(message.hasPrefix("the server compresses it (gzip)"), "\(String(describing: error))")
+        XCTAssertTrue(message.hasSuffix("switch that off for files such as .zip"), message)
     }
 
     func testTheContentDecidesNotItsType() async throws {

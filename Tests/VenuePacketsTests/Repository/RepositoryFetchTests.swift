@@ -156,22 +156,26 @@ final class RepositoryFetchTests: XCTestCase {
 final class RepositoryStatusTests: XCTestCase {
     /// A repository over an nginx that answers everything, or only packets, with that line.
     private func repository(
-        answering line: String, onlyPackets: Bool = false, attempts: Int = 1, clock: some Clock<Duration>
+        answering line: String, onlyPackets: Bool = false, attempts: Int = 1,
+        credentials: VenueServerCredentials? = nil, clock: some Clock<Duration>
     ) throws -> (VenueRepository, NginxServer) {
         var configuration = NginxServer.Configuration()
         if onlyPackets { configuration.server = "location /venues/ { \(line) }" } else { configuration.location = line }
         let server = try nginx(serving: try publishedFolder(), configuration)
         var patience = RetryPolicy()
         patience.attempts = attempts
-        let address = try VenueServer(server.url(), patience: patience)
+        let address = try VenueServer(server.url(), credentials: credentials, patience: patience)
         return (VenueRepository(cache: try temporaryFolder(), server: address, clock: clock, seed: 1), server)
     }
 
     func testRefusedCredentialsEndASession() async throws {
-        for status in [401, 403] {
+        for (status, credentials) in [(401, nil), (401, .bearer("old")), (403, .bearer("old"))]
+            as [(Int, VenueServerCredentials?)]
+        {
             for onlyPackets in [false, true] {
                 let (repository, server) = try repository(
-                    answering: "return \(status);", onlyPackets: onlyPackets, attempts: 3, clock: ManualClock())
+                    answering: "return \(status);", onlyPackets: onlyPackets, attempts: 3, credentials: credentials,
+                    clock: ManualClock())
                 let error = await repositoryError { try await repository.venue(1) }
                 XCTAssertEqual(error?.statusCode, status)
                 let told = error.map { LocalizationError($0) }
@@ -192,6 +196,21 @@ final class RepositoryStatusTests: XCTestCase {
             let repository = VenueRepository(cache: try temporaryFolder(), server: address)
             let error = await repositoryError { try await repository.venue(1) }
             XCTAssertTrue(error?.description.contains(text) ?? false, "\(String(describing: error))")
+        }
+    }
+
+    func testStatus403WithoutCredentialsIsANetworkErrorThatNamesBothCauses() async throws {
+        for onlyPackets in [false, true] {
+            let (repository, _) = try repository(
+                answering: "return 403;", onlyPackets: onlyPackets, clock: ManualClock())
+            let error = await repositoryError { try await repository.venue(1) }
+            guard case .failed(403, _) = error else { return XCTFail("\(String(describing: error))") }
+            let told = error.map { LocalizationError($0) }
+            XCTAssertEqual(told?.code, .network)
+            XCTAssertEqual(told?.kind, .contentUnavailable)
+            XCTAssertEqual(told?.httpStatus, 403)
+            XCTAssertTrue(
+                told?.message.contains("has the file and may read it") ?? false, "\(String(describing: told))")
         }
     }
 
@@ -263,13 +282,17 @@ final class RepositoryStatusTests: XCTestCase {
     }
 
     func testAReplacedPacketIsFoundInTheNewCatalogue() async throws {
-        let root = try publishedFolder()
-        let server = try nginx(serving: root)
-        let repository = VenueRepository(cache: try temporaryFolder(), server: try VenueServer(server.url()))
-        _ = try await repository.catalogue()
-        try FileManager.default.removeItem(atPath: root + "/venues/1")
-        try publish(version: 4, in: root)
-        try assertWhole(try await repository.venue(1), version: 4)
+        // Object stores answer with 403 for a missing file.
+        for missing in ["", "if (!-f $request_filename) { return 403; }", "if (!-f $request_filename) { return 410; }"]
+        {
+            let root = try publishedFolder()
+            let server = try nginx(serving: root, NginxServer.Configuration(location: missing))
+            let repository = VenueRepository(cache: try temporaryFolder(), server: try VenueServer(server.url()))
+            _ = try await repository.catalogue()
+            try FileManager.default.removeItem(atPath: root + "/venues/1")
+            try publish(version: 4, in: root)
+            try assertWhole(try await repository.venue(1), version: 4)
+        }
     }
 
     func testARedirectIsFollowed() async throws {

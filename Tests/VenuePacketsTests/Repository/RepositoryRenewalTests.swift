@@ -1,0 +1,148 @@
+import Foundation
+import IndoorLocalization
+import IndoorLocalizationTesting
+import LoopbackServers
+import TemporaryFiles
+import VenuePackets
+import XCTest
+
+/// A repository that is in use for months, while venues on its nginx are published, broken and corrected.
+final class RepositoryRenewalTests: XCTestCase {
+    private func repository(
+        over server: NginxServer, clock: ManualClock, cache: String? = nil
+    ) throws -> VenueRepository {
+        VenueRepository(
+            cache: try cache ?? temporaryFolder(), server: try VenueServer(server.url()), clock: clock, seed: 3)
+    }
+
+    /// Returns the next catalogue and the next packet among the updates.
+    private func renewal(_ updates: AsyncStream<VenueUpdate>) async throws -> (venues: [VenueSummary], packet: Venue?) {
+        var (venues, packet): ([VenueSummary], Venue?) = ([], nil)
+        for update in try await Bounded.first(2, of: updates) {
+            switch update {
+            case .catalogue(let told): venues = told
+            case .packet(let told): packet = told
+            case .failure(let error): XCTFail("\(error)")
+            }
+        }
+        return (venues, packet)
+    }
+
+    func testAVenueThatIsEnteredAgainHasTheNewerVersionTheNextTime() async throws {
+        let root = try publishedFolder()
+        let (server, clock) = (try nginx(serving: root), ManualClock())
+        let repository = try repository(over: server, clock: clock)
+        let updates = repository.updates
+        _ = try await repository.catalogue()
+        try assertWhole(try await repository.packet(for: 1) { _ in }, version: 3)
+        try publish(version: 4, in: root)
+        clock.advance(by: .seconds(299))
+        try assertWhole(try await repository.packet(for: 1) { _ in }, version: 3)
+        clock.advance(by: .seconds(1))
+        try assertWhole(try await repository.packet(for: 1) { _ in }, version: 3)
+        let renewed = try await renewal(updates)
+        XCTAssertEqual(renewed.venues.map(\.version), [4])
+        XCTAssertEqual(renewed.packet?.version, 4)
+        try assertWhole(try await repository.packet(for: 1) { _ in }, version: 4)
+        let requests = try server.stopAndTellRequests().filter { $0.path == "/catalogue.json" }
+        XCTAssertEqual(requests.map(\.status), [200, 200])
+    }
+
+    func testNewVenuesAndVersionsArriveEveryHourWhileTheUpdatesAreFollowed() async throws {
+        let root = try publishedFolder()
+        let (server, clock) = (try nginx(serving: root), ManualClock())
+        let repository = try repository(over: server, clock: clock)
+        let updates = repository.updates
+        _ = try await repository.catalogue()
+        try assertWhole(try await repository.packet(for: 1) { _ in }, version: 3)
+        for version in 4...5 {
+            try publish(version: version, in: root)
+            try publish(id: version, version: 1, in: root)
+            let due = try await Bounded.wait(for: "the alarm") { try await clock.waitForSleeper() }
+            XCTAssertEqual(due, Instant(seconds: Double(version - 3) * 3_600))
+            clock.advance(to: due)
+            let renewed = try await renewal(updates)
+            XCTAssertEqual(renewed.venues.map(\.id), [1] + (4...version).map { VenueID(rawValue: $0) })
+            XCTAssertEqual(renewed.packet?.version, version)
+        }
+        let requests = try server.stopAndTellRequests().filter { $0.path == "/catalogue.json" }
+        XCTAssertEqual(requests.map(\.status), [200, 200, 200])
+    }
+
+    func testNothingIsRequestedWhileNobodyFollowsTheUpdates() async throws {
+        let (server, clock) = (try nginx(serving: try publishedFolder()), ManualClock())
+        let repository = try repository(over: server, clock: clock)
+        _ = try await repository.catalogue()
+        _ = try await repository.packet(for: 1) { _ in }
+        XCTAssertEqual(clock.deadlines, [])
+        let session = Task { [updates = repository.updates] in for await _ in updates {} }
+        _ = try await repository.catalogue()
+        let due = try await Bounded.wait(for: "the alarm") { try await clock.waitForSleeper() }
+        session.cancel()
+        await session.value
+        clock.advance(to: due)
+        try await Bounded.wait(for: "the end of the alarms") { try await clock.waitUntilNobodySleeps() }
+        let requests = try server.stopAndTellRequests().filter { $0.path == "/catalogue.json" }
+        XCTAssertEqual(requests.map(\.status), [200, 304])
+    }
+
+    /// Returns the path of the only zip of venue 1, whose last byte is changed.
+    private func breakPacket(of root: String) throws -> (path: String, whole: Data) {
+        let folder = root + "/venues/1/"
+        let name = try XCTUnwrap(try FileManager.default.contentsOfDirectory(atPath: folder).sorted().last)
+        let whole = try Data(contentsOf: URL(filePath: folder + name))
+        var broken = whole
+        broken[broken.endIndex - 1] ^= 1
+        try broken.write(to: URL(filePath: folder + name))
+        return (folder + name, whole)
+    }
+
+    private func assertBroken(_ repository: VenueRepository, line: UInt = #line) async {
+        let error = await repositoryError(line: line) { try await repository.venue(1) }
+        guard case .brokenPacket = error else { return XCTFail("\(String(describing: error))", line: line) }
+    }
+
+    func testABrokenPacketIsFetchedOnceUntilTheCatalogueListsAnother() async throws {
+        let root = try publishedFolder()
+        _ = try breakPacket(of: root)
+        let (server, clock) = (try nginx(serving: root), ManualClock())
+        let repository = try repository(over: server, clock: clock)
+        for _ in 1...3 { await assertBroken(repository) }
+        try publish(version: 4, in: root)
+        try assertWhole(try await repository.venue(1), version: 4)
+        let requests = try server.stopAndTellRequests()
+        let zips = requests.filter { $0.path.hasPrefix("/venues/") }
+        XCTAssertEqual(zips.map(\.status), [200, 200], "\(requests)")
+        let catalogues = requests.filter { $0.path == "/catalogue.json" }
+        XCTAssertEqual(catalogues.map(\.status), [200, 304, 304, 304, 200])
+    }
+
+    func testAPacketThatIsCorrectedInPlaceIsFetchedAfterTenMinutes() async throws {
+        let root = try publishedFolder()
+        let packet = try breakPacket(of: root)
+        let (server, clock) = (try nginx(serving: root), ManualClock())
+        let repository = try repository(over: server, clock: clock)
+        await assertBroken(repository)
+        try packet.whole.write(to: URL(filePath: packet.path))
+        clock.advance(by: .seconds(599))
+        await assertBroken(repository)
+        clock.advance(by: .seconds(1))
+        try assertWhole(try await repository.venue(1), version: 3)
+        XCTAssertEqual(try server.stopAndTellRequests().filter { $0.path.hasPrefix("/venues/") }.count, 2)
+    }
+
+    func testAStoredVersionIsUsedUntilTheBrokenNewerOneIsCorrected() async throws {
+        let root = try publishedFolder()
+        let (server, clock) = (try nginx(serving: root), ManualClock())
+        let repository = try repository(over: server, clock: clock)
+        try assertWhole(try await repository.venue(1), version: 3)
+        try publish(version: 4, in: root)
+        _ = try breakPacket(of: root)
+        _ = try await repository.catalogue()
+        for _ in 1...3 { try assertWhole(try await repository.venue(1), version: 3) }
+        try publish(version: 5, in: root)
+        try assertWhole(try await repository.venue(1), version: 5)
+        let zips = try server.stopAndTellRequests().filter { $0.path.hasPrefix("/venues/") }
+        XCTAssertEqual(zips.count, 3, "\(zips)")
+    }
+}
