@@ -275,7 +275,7 @@ extension BeaconScanner {
 
 extension BeaconScanner {
     private func perform(_ directives: [ScanMachine.Directive]) {
-        let clock = directives.isEmpty ? nil : source.wallClock
+        let clock = directives.isEmpty ? nil : wallClock
         for directive in directives {
             activityCounts.note(directive)
             switch directive {
@@ -314,9 +314,18 @@ extension BeaconScanner {
         setAlarm()
     }
 
+    /// The wall clock of the scanner's timeline, which continues after the source's clock was set back.
+    private var wallClock: WallClock? {
+        guard var clock = source.wallClock else { return nil }
+        clock.timeOfZero += Instant.zero.duration(to: timeline.ofSource(.zero))
+        return clock
+    }
+
     private func receive(_ reading: SensorReading, of number: Int) {
         guard scan.isCurrent(number) else { return }
         activityCounts.noteReading(reading)
+        var reading = reading
+        reading.instant = timeline.place(reading.instant, of: .source)
         machine.shift(by: timeline.align(to: reading.instant))
         perform(machine.handle(.reading(decoder.decode(reading)), at: reading.instant))
     }

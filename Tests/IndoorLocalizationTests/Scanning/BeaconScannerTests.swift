@@ -171,6 +171,49 @@ final class BeaconScannerTests: XCTestCase {
         XCTAssertEqual(seen.map(\.elapsed), [.zero, .seconds(10)])
     }
 
+    /// Lets a beacon be heard ten times a second, with instants of the source; returns the records.
+    private func hear(
+        _ stage: ScannerStage, _ count: Int, from instant: Double, rssi: Double = -60
+    ) async throws -> [BeaconRecord] {
+        var records: [BeaconRecord] = []
+        for place in 0..<count {
+            let beacons = stage.scanner.beacons
+            stage.source.send(ScannerStage.sighting(at: instant + Double(place) / 10, rssi: rssi))
+            records += try await Bounded.first(1, of: beacons)
+            stage.clock.advance(by: .milliseconds(100))
+        }
+        return records
+    }
+
+    func testRecordsContinueAfterTheSourcesClockWasSetBack() async throws {
+        let stage = ScannerStage(ScriptedSource(), ScannerSettings())
+        stage.source.wallClock = WallClock(timeOfZero: .seconds(1_000_000))
+        try await stage.start()
+        _ = try await hear(stage, 50, from: beginning)
+        let records = try await hear(stage, 40, from: beginning - 3_600)
+        let last = try XCTUnwrap(records.last)
+        XCTAssertEqual(last.instant.seconds, beginning + 8.9, accuracy: 0.01)
+        // The source's wall clock belongs to its own instants.
+        XCTAssertEqual(
+            try XCTUnwrap(last.unixTime).seconds, 1_000_000 + beginning - 3_600 + 3.9, accuracy: 0.01)
+    }
+
+    func testDistancesFollowTheBeaconAfterAReadingWithAnInstantInTheFuture() async throws {
+        let stage = ScannerStage(ScriptedSource(), ScannerSettings())
+        let all = BeaconRegion(uuid: ScannerStage.uuid)
+        await stage.scanner.track(all, id: "all")
+        try await stage.start()
+        _ = try await hear(stage, 20, from: beginning)
+        _ = try await hear(stage, 1, from: beginning + 3_600)
+        let rangings = stage.scanner.rangings
+        _ = try await hear(stage, 100, from: beginning + 2.1, rssi: -85)
+        stage.source.send(ScannerStage.sighting(at: beginning + 12.1, rssi: -85))
+        let told = try await Bounded.elements(of: rangings, until: "the new distance") {
+            ($0.ranges.first?.rssi ?? 0) < -84
+        }
+        XCTAssertFalse(told.isEmpty)
+    }
+
     func testARecordingIsCycledByItsInstants() async throws {
         let readings = (0..<220).map { ScannerStage.sighting(at: beginning + Double($0)) }
         let stage = ScannerStage(ScriptedSource(readings))
