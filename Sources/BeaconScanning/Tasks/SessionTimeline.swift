@@ -26,7 +26,7 @@ package struct SessionTimeline: Sendable {
     /// back.
     ///
     /// Fewer such readings are late readings, or follow a reading with a wrong instant.
-    static let pastReadings = 30
+    package static let pastReadings = 30
 
     /// Creates a timeline for a source with a pace.
     package init(_ clock: some Clock<Duration>, pace: ScanPace) {

@@ -39,6 +39,8 @@ package protocol PositioningBelief: Sendable {
     mutating func begin(with place: RestoredPlace)
     /// The position on each map in the form that a session memory stores; empty before any evidence.
     var places: [SessionMemory.Place] { get }
+    /// Moves the belief to a timeline with another origin, before the first reading.
+    mutating func shift(by duration: Duration)
     /// The instant of the latest step that was reported or detected; nil before any.
     var lastStep: Instant? { get }
     /// Returns whether the belief's venue contains a beacon.
@@ -67,6 +69,7 @@ extension PositioningBelief {
     package var calibration: Calibration? { nil }
     package mutating func begin(with place: RestoredPlace) {}
     package var places: [SessionMemory.Place] { [] }
+    package mutating func shift(by duration: Duration) {}
     package var lastStep: Instant? { nil }
     package func contains(_ beacon: BeaconIdentity) -> Bool { false }
     package func particles(atMost limit: Int) -> [(mapID: MapID, point: MapPoint)] { [] }

@@ -174,6 +174,12 @@ extension PositioningEngine {
         /// Makes a look due.
         mutating func forgetLook() { latestLook = nil }
 
+        /// Moves the instants to a timeline with another origin.
+        mutating func shift(by duration: Duration) {
+            latestAdvance = latestAdvance?.advanced(by: duration)
+            latestLook = latestLook?.advanced(by: duration)
+        }
+
         /// Continues after the updates of an earlier engine.
         mutating func resume(at instant: Instant) { (latestAdvance, latestLook) = (instant, instant) }
     }

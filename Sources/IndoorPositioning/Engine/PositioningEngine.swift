@@ -166,6 +166,12 @@ public struct PositioningEngine: Sendable {
     /// Sets the prior of the position from an earlier session. The first evidence uses it, unless a fix arrived before.
     package mutating func begin(with place: RestoredPlace) { belief.restored = place }
 
+    /// Moves the engine to a timeline with another origin, before the first reading: only fixes were applied.
+    package mutating func shift(by duration: Duration) {
+        clock.shift(by: duration)
+        if let instant = belief.restored?.instant { belief.restored?.instant = instant.advanced(by: duration) }
+    }
+
     /// The index of the most probable map; nil before any evidence.
     var learnedMapIndex: Int? {
         guard settings.method == .particle, !belief.filter.isEmpty, clock.latestLook != nil else { return nil }

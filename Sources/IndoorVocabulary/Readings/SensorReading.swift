@@ -371,3 +371,11 @@ package struct RecentElements<Element: Timed & Hashable & Sendable>: Hashable, S
         latest = nil
     }
 }
+
+extension RecentElements<SensorReading> {
+    /// Moves the readings to a timeline with another origin.
+    package mutating func shift(by duration: Duration) {
+        latest = latest?.advanced(by: duration)
+        for index in stored.indices { stored[index].instant = stored[index].instant.advanced(by: duration) }
+    }
+}

@@ -187,6 +187,9 @@ package struct AreaMachine: Hashable, Sendable {
         return .exit(watched[index].id)
     }
 
+    /// Moves the exits to a timeline with another origin. The observation time stays.
+    mutating func shift(by duration: Duration) { lastExits = lastExits.mapValues { $0.advanced(by: duration) } }
+
     /// Returns the areas for the session memory.
     package func memory(at now: Instant) -> AreaMemory {
         var memory = AreaMemory()

@@ -79,6 +79,9 @@ struct InteractionWatch: Sendable {
         }
     }
 
+    /// Moves the exits from points of interest to a timeline with another origin, before the first sighting.
+    mutating func shift(by duration: Duration) { areas.shift(by: duration) }
+
     /// Returns the events that sightings and the silence of beacons cause.
     ///
     /// - Parameter listened: the current listening time, which measures silence.

@@ -398,8 +398,10 @@ extension FloorPlanLocalizerMachine {
         case .sighting, .advertisement: trouble = nil
         case .motion, .step, .pressure, .gnss, .fix, .range: break  // of other senders: no information about the radio
         }
-        // The session may not have advanced to the reading's arrival yet.
-        let arrival = max(now, reading.instant.advanced(by: max(delay, .zero)))
+        // The session may not have advanced to the reading's arrival yet. After a longer delay, it has, unless the
+        // source's clock stood still: then the sum would be far in the future.
+        let believed = min(max(delay, .zero), SessionTimeline.longestDelay)
+        let arrival = max(now, reading.instant.advanced(by: believed))
         if isOfVenue(decoded) { latestAge = ReadingAge(arrival: heardTime(at: arrival), delay: delay) }
         return work(.reading(decoded), at: now)
     }

@@ -246,6 +246,10 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
         shiftMemory(by: duration)
         scan.shift(by: duration)
         receiver?.shift(by: duration)
+        // A session that begins with a fix enters its venue before the first reading.
+        visit?.shift(by: duration)
+        recent.shift(by: duration)
+        gate.shift(by: duration)
     }
 
     /// Handles an event and returns the directives for the shell.

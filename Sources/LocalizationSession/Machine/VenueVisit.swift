@@ -95,6 +95,22 @@ struct VenueVisit<Belief: PositioningBelief>: Sendable {
         watchedTimes.floors.follow(listened, sensed: lastSensed.floors, to: now)
     }
 
+    /// Moves all instants of the source to a timeline with another origin, before the first reading.
+    ///
+    /// The listening time and the observation time stay as they are.
+    mutating func shift(by duration: Duration) {
+        belief.shift(by: duration)
+        watchedTimes.areas.shift(by: duration)
+        watchedTimes.floors.shift(by: duration)
+        lastSensed.areas = lastSensed.areas.advanced(by: duration)
+        lastSensed.floors = lastSensed.floors.advanced(by: duration)
+        rooms.shift(by: duration)
+        fences.shift(by: duration)
+        interactions.shift(by: duration)
+        speedometer.shift(by: duration)
+        history.shift(by: duration)
+    }
+
     /// Returns the direction of a map's top in degrees clockwise from true north; nil without a georeference.
     func bearing(of map: MapID) -> Double? { builder.transform(of: map)?.bearing }
 

@@ -35,6 +35,11 @@ package struct PositionGate: Hashable, Sendable {
     /// Makes the next position pass, regardless of the filter.
     package mutating func open() { last = nil }
 
+    /// Moves the last position to a timeline with another origin.
+    package mutating func shift(by duration: Duration) {
+        if let instant = last?.instant { last?.instant = instant.advanced(by: duration) }
+    }
+
     /// Returns whether a position passes a filter, which may differ from call to call.
     package mutating func admits(_ position: Position, by filter: PositionFilter) -> Bool {
         guard let last, last.mapID == position.mapID, !filter.tellsAll else {

@@ -17,6 +17,11 @@ struct PositionHistory: Sendable {
         positions.append(position)
     }
 
+    /// Moves the positions to a timeline with another origin.
+    mutating func shift(by duration: Duration) {
+        positions = positions.map { $0.moved(to: $0.instant.advanced(by: duration)) }
+    }
+
     /// Returns the position at an instant between the first and the latest; nil outside.
     ///
     /// On one map, the position lies on the line between its neighbours. Between two maps, it is the earlier neighbour.
@@ -82,6 +87,11 @@ package struct Speedometer: Hashable, Sendable {
 
     /// The bytes of the positions.
     package var byteCount: Int { MemoryLayout<Place>.stride * places.capacity }
+
+    /// Moves the positions to a timeline with another origin.
+    mutating func shift(by duration: Duration) {
+        for index in places.indices { places[index].instant = places[index].instant.advanced(by: duration) }
+    }
 
     /// Handles a position; returns the speed in metres per second, nil in the first second on a map.
     mutating func observe(_ point: MapPoint, on map: MapID, at now: Instant) -> Double? {

@@ -88,6 +88,7 @@ package struct SessionDriver<Machine: TimedMachine>: Sendable {
 
     /// Moves the session's latest instant and all due instants to a timeline with another origin.
     package mutating func shift(by duration: Duration) {
+        guard duration != .zero else { return }
         latest = latest?.advanced(by: duration)
         machine.shift(by: duration)
     }

@@ -352,6 +352,17 @@ package struct DeliveryDelay: Hashable, Sendable {
     /// The clock's time minus the source's, for the quickest delivery.
     private var least: Duration?
     private var latest: Duration = .zero
+    /// The latest consecutive deliveries that are too late to be believed.
+    private var suspects = Suspects()
+
+    /// Consecutive deliveries with a delay of more than `SessionTimeline.longestDelay`.
+    private struct Suspects: Hashable, Sendable {
+        var count = 0
+        /// The clock's time of the first of them.
+        var since = Duration.zero
+        /// The smallest difference among them.
+        var least = Duration.zero
+    }
 
     /// The greatest relative drift between two clocks; each quartz is within 50 parts in a million.
     private static let drift = 1e-4
@@ -371,7 +382,28 @@ package struct DeliveryDelay: Hashable, Sendable {
         let slack = pause > .zero ? .seconds(pause.seconds * Self.drift) : Duration.zero
         let base = min(least + slack, difference)
         self.least = base
-        return difference - base
+        guard difference - base > SessionTimeline.longestDelay else {
+            if suspects.count > 0 { suspects = Suspects() }
+            return difference - base
+        }
+        return measureAgain(difference, base, at: elapsed)
+    }
+
+    /// Returns the delay of a delivery that is very late.
+    ///
+    /// Readings that were held up arrive at once, and then others without a delay. If all readings stay late, the source's
+    /// clock stood still, as that of a suspended machine; the quickest of these deliveries then counts as one without
+    /// delay.
+    private mutating func measureAgain(_ difference: Duration, _ base: Duration, at elapsed: Duration) -> Duration {
+        if suspects.count == 0 { suspects = Suspects(since: elapsed, least: difference) }
+        suspects.count += 1
+        suspects.least = min(suspects.least, difference)
+        guard suspects.count >= SessionTimeline.pastReadings,
+            elapsed - suspects.since >= SessionTimeline.longestDelay
+        else { return difference - base }
+        defer { suspects = Suspects() }
+        least = suspects.least
+        return difference - suspects.least
     }
 }
 

@@ -148,6 +148,32 @@ final class FloorPlanLocalizerTests: XCTestCase {
         XCTAssertLessThan(first.point.distance(to: MapPoint(x: 30, y: 25)), 1)
     }
 
+    /// The source counts from the start of the machine, days before the session.
+    func testAFixStaysInPlaceWhenTheFirstReadingArrives() async throws {
+        let stage = FloorPlanLocalizerStage()
+        await stage.positioner.connect()
+        try await stage.reach("connected")
+        let place = MapPoint(x: 30, y: 25)
+        try await stage.positioner.submit(.point(place), radius: 1)
+        let positions = stage.positioner.positions
+        await stage.positioner.start()
+        func pass(until seconds: Double) async throws -> [Position] {
+            let alarms = Task { while true { stage.clock.advance(to: try await stage.clock.waitForSleeper()) } }
+            let told = try await Bounded.elements(of: positions, until: "\(seconds) s") {
+                $0.instant.seconds >= seconds
+            }
+            alarms.cancel()
+            _ = await alarms.result
+            return told
+        }
+        _ = try await pass(until: 1)
+        stage.source.send(SessionStage.motion(at: 500_000))
+        for position in try await pass(until: 500_001) {
+            XCTAssertLessThan(position.point.distance(to: place), 2, "at \(position.instant.seconds) s")
+            XCTAssertLessThan(position.radius, 8, "at \(position.instant.seconds) s")
+        }
+    }
+
     func testAnInvalidFixIsRejected() async throws {
         let stage = FloorPlanLocalizerStage()
         do {
@@ -243,6 +269,14 @@ final class FloorPlanLocalizerBufferingTests: XCTestCase {
         XCTAssertEqual(stage.hear(at: 11.1, delay: 3).states, ["buffering"])
         XCTAssertEqual(stage.hear(at: 11.2, delay: 30).states, [], "something comes, though late")
         XCTAssertEqual(stage.hear(at: 11.3).states, ["positioning"])
+    }
+
+    /// The clock of the source stood still for two hours, so its readings seem to be that late.
+    func testSilenceIsNoticedAfterTheSourcesClockStoodStill() {
+        var stage = running
+        let late = SessionStage.heard(1, at: 11)
+        XCTAssertEqual(stage.handle(.reading(late, delay: .seconds(7_200)), at: 11).states, ["buffering"])
+        XCTAssertEqual(stage.pass(to: 26).states, ["heavyBuffering"])
     }
 
     func testBeaconsOfOtherVenuesAndMotionDoNotPreventBuffering() {
@@ -380,6 +414,27 @@ final class DeliveryDelayTests: XCTestCase {
             worst = max(worst, late(&delay, elapsed * (1 - 5e-5), elapsed))
         }
         XCTAssertLessThan(worst, 1e-3)
+    }
+
+    /// A machine that was suspended for two hours, with a source whose clock doesn't count them.
+    func testDelaysAreMeasuredAgainAfterTheSourcesClockStoodStill() {
+        var delay = DeliveryDelay()
+        for tenth in 0..<100 { _ = late(&delay, Double(tenth) / 10, Double(tenth) / 10) }
+        var delays: [Double] = []
+        for tenth in 100..<200 { delays.append(late(&delay, Double(tenth) / 10, 7_200 + Double(tenth) / 10)) }
+        XCTAssertEqual(delays[49], 7_200, accuracy: 1, "for five seconds")
+        XCTAssertEqual(delays[50...].max() ?? 1, 0, accuracy: 1e-6)
+        XCTAssertEqual(late(&delay, 20, 7_221), 1, accuracy: 1e-3)
+    }
+
+    func testReadingsThatWereHeldUpAreLate() {
+        var delay = DeliveryDelay()
+        for tenth in 0..<100 { _ = late(&delay, Double(tenth) / 10, Double(tenth) / 10) }
+        // A minute's readings at once, then one reading that is in time.
+        let delays = (100..<700).map { late(&delay, Double($0) / 10, 70 + Double($0) / 1_000) }
+        XCTAssertEqual(delays.first ?? 0, 60.1, accuracy: 0.01)
+        XCTAssertEqual(delays.last ?? 0, 0.8, accuracy: 0.01)
+        XCTAssertEqual(late(&delay, 71, 71), 0, accuracy: 0.01)
     }
 
     func testTheAgeOfAReadingIsItsDelayPlusTheSilenceSince() {
@@ -542,6 +597,70 @@ final class FixSubmissionTests: XCTestCase {
             XCTAssertEqual(machine.state, .getPacket(venueID: 1, progress: 0))
             _ = machine.handle(.packet(1, SessionStage.office), at: 3)
             XCTAssertEqual(Self.positions(machine.pass(to: 3)).first?.point, fix.point)
+        }
+    }
+
+    /// Returns what a session tells that begins with a fix in the forced venue, and receives its first reading after eight
+    /// seconds: the timeline then moves. A fix during the preparation comes before another move.
+    private static func sessionWithFix(
+        moved duration: Duration, preparesApart: Bool
+    ) -> (positions: [Position], events: [LocalizationEvent]) {
+        var settings = LocalizationSettings()
+        settings.forcedVenue = 1
+        settings.positioning.particleCount = 400
+        settings.positionFilter = PositionFilter(distance: 1_000, time: .seconds(2))
+        var machine = LocalizationMachine<PositioningEngine>(settings: settings, seed: 1, preparesApart: preparesApart)
+        {
+            PositioningEngine(venue: $0, seed: 1)
+        }
+        let fix = Fix(instant: .zero, mapID: 10, point: MapPoint(x: 5, y: 5), radius: 0.5)
+        var (told, now) = (machine.handle(.fix(fix), at: .zero), Instant.zero)
+        for event: LocalizationMachine<PositioningEngine>.Event in [
+            .start, .catalogue(SessionStage.summaries), .packet(1, SessionStage.office),
+        ] {
+            told += machine.handle(event, at: now)
+        }
+        func move() {
+            machine.shift(by: duration)
+            now = now.advanced(by: duration)
+        }
+        for case .prepareBelief(let work) in told {
+            told += machine.handle(.fix(fix), at: now.advanced(by: .milliseconds(100)))
+            move()
+            told += machine.handle(.prepared(work, work.run(machine.makeBelief)), at: now.advanced(by: .seconds(1)))
+        }
+        for _ in 1...2 {
+            now = now.advanced(by: .seconds(8))
+            while let wake = machine.nextWake, wake <= now { told += machine.handle(.tick, at: wake) }
+            move()
+        }
+        // The instants of a session whose timeline didn't move.
+        func origin(_ instant: Instant) -> Instant {
+            guard duration > .zero else { return instant }
+            let moves = Int(instant.seconds / duration.seconds)
+            return instant.advanced(by: .zero - duration * moves)
+        }
+        let positions = told.compactMap { directive -> Position? in
+            guard case .emit(var position) = directive else { return nil }
+            position.instant = origin(position.instant)
+            return position
+        }
+        let events = told.compactMap { directive -> LocalizationEvent? in
+            guard case .emitEvent(var event) = directive else { return nil }
+            event.instant = origin(event.instant)
+            return event
+        }
+        return (positions, events)
+    }
+
+    func testASessionThatBeganWithAFixMovesToTheTimelineOfTheFirstReading() {
+        for preparesApart in [false, true] {
+            let expected = Self.sessionWithFix(moved: .zero, preparesApart: preparesApart)
+            XCTAssertGreaterThan(expected.positions.count, 6)
+            XCTAssertEqual(expected.events.count, 2, "the kitchen and the door")
+            let moved = Self.sessionWithFix(moved: .seconds(500_000), preparesApart: preparesApart)
+            XCTAssertEqual(moved.positions, expected.positions)
+            XCTAssertEqual(moved.events, expected.events)
         }
     }
 
