@@ -1,4 +1,5 @@
 import IndoorLocalization
+import ScanRecording
 import VenuePackets
 
 /// The exit status of the tool.
@@ -109,8 +110,10 @@ package struct CommandLineTool: Sendable {
         (error as? LocalizationError)?.logFields ?? []
     }
 
-    /// The text of an error, with the option's name in place of a library's advice.
+    /// The text of an error, with the option's name in place of a library's advice. For a recording that is a file of
+    /// another program, the command that converts it.
     private func text(of error: any Error, in words: [String]) -> String {
+        if let error = error as? RecordingError, let file = FileOfAnotherProgram(error) { return file.description }
         let text = "\(error)"
         let options = (try? find(words))?.command.syntax.options ?? []
         guard options.contains(where: { $0.name == CommandOption.lenient.name }) else { return text }

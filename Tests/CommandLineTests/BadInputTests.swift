@@ -166,6 +166,39 @@ final class BadInputTests: XCTestCase {
         )
     }
 
+    func testAFileOfAnotherProgramIsNamedWithTheCommandThatConvertsIt() throws {
+        let folder = try temporaryFolder()
+        let venue = ["--venue", "Fixtures/office"]
+        let walk = "Fixtures/foreign/walk.csv"
+        for call in [
+            ["replay"] + venue, ["survey", "-o", folder + "/map.json"] + venue, ["plot", "track"] + venue,
+            ["rooms", "train", "-o", folder + "/rooms.json", "--room", "hall"],
+        ] {
+            let result = try Tool.run(call + [walk])
+            XCTAssertEqual(result.status, 1, "\(call)")
+            XCTAssertEqual(
+                result.errors,
+                "indoorloc: \(walk) is a file of another program (csv); convert it first: indoorloc convert \(walk) "
+                    + "walk.jsonl\n", "\(call)")
+        }
+        for (name, words) in [
+            (
+                "bleak.jsonl",
+                "(bleak); convert it first: indoorloc convert Fixtures/foreign/bleak.jsonl bleak-converted.jsonl"
+            ),
+            ("nordic.pcapng", "(pcap)"), ("walk.kismet", "(kismetdb)"), ("kismet.jsonl.gz", "(kismet)"),
+        ] {
+            let result = try Tool.run(["replay"] + venue + ["Fixtures/foreign/" + name])
+            XCTAssertEqual(result.status, 1, name)
+            XCTAssertTrue(result.errors.contains(words), result.errors)
+        }
+        // Another error of a recording, and text of no known format, are described as before.
+        let notes = folder + "/notes.txt"
+        try Data("some notes\nof mine\n".utf8).write(to: URL(filePath: notes))
+        let result = try Tool.run(["replay"] + venue + [notes])
+        XCTAssertTrue(result.errors.contains("\(notes):1: is not a JSON object"), result.errors)
+    }
+
     func testEvaluateReportsADataSetWithoutTracks() throws {
         let path = try FixtureFolder("packets/accepted/smallest").path
         let result = try Tool.run(["evaluate", path])

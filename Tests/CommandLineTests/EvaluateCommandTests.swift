@@ -239,6 +239,21 @@ final class EvaluationReportTests: XCTestCase {
         XCTAssertGreaterThan(try bytes(folder + "/report-set.html").count, 10_000)
     }
 
+    func testAPageThatIsNoIndexOfReportsIsNotReplacedUnasked() throws {
+        let folder = try temporaryFolder()
+        let set = try ShortDataSet.write(to: folder)
+        let index = folder + "/index.html"
+        try Data("<title>Mine</title>".utf8).write(to: URL(filePath: index))
+        let arguments = ["evaluate", set, "--report", folder, "--method", "fingerprint"]
+        let refused = try Tool.run(arguments)
+        XCTAssertEqual(refused.status, 1)
+        XCTAssertTrue(refused.errors.contains("\(index) already exists: use --overwrite"), refused.errors)
+        XCTAssertEqual(try bytes(index), Data("<title>Mine</title>".utf8))
+        XCTAssertFalse(FileManager.default.fileExists(atPath: folder + "/report-set.html"))
+        XCTAssertEqual(try Tool.run(arguments + ["--overwrite"]).status, 0)
+        XCTAssertTrue(String(decoding: try bytes(index), as: UTF8.self).contains("report-set.html"))
+    }
+
     func testADataSetWithoutGroundTruthHasNoReport() throws {
         let folder = try temporaryFolder()
         let set = try ShortDataSet.write(to: folder)

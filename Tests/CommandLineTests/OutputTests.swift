@@ -1,6 +1,7 @@
 import Foundation
 import IndoorLocalization
 import IndoorLocalizationTesting
+import VenuePackets
 import XCTest
 @testable import indoorloc
 
@@ -144,6 +145,89 @@ final class OutputFileTests: XCTestCase {
             XCTAssertTrue(result.errors.contains("is also an input of this command"), result.errors)
             XCTAssertEqual(try tracks.map { try bytes(set + "/tracks/" + $0) }, before)
         }
+    }
+
+    func testNoOutputReplacesARecordingOfADataSet() throws {
+        let set = try ShortDataSet.write(to: temporaryFolder())
+        let walks = set + "/walks"
+        try FileManager.default.createDirectory(atPath: walks, withIntermediateDirectories: true)
+        let walk = try ShortRecording(lines: 60).write(to: walks, as: "walk.jsonl")
+        let track = set + "/tracks/short.jsonl"
+        let survey = "Fixtures/office/survey/ground-west.jsonl"
+        for (call, file) in [
+            (["evaluate", set, "--errors"], track), (["evaluate", set, "--errors"], walk),
+            (["evaluate", set, "--replays", walks], walks + "/short.jsonl"),
+            (["plot", "error", set, "-o"], track),
+            (["plot", "residuals", set, "-o"], track), (["plot", "range", set, "-o"], track),
+            (["survey", "--venue", "Fixtures/office", survey, "--unlabelled", walks, "-o"], walk),
+        ] {
+            if !FileManager.default.fileExists(atPath: file) {
+                try FileManager.default.linkItem(atPath: track, toPath: file)
+            }
+            let before = try bytes(file)
+            let result = try Tool.run(call + (call.last == walks ? [] : [file]) + ["--overwrite"])
+            XCTAssertEqual(result.status, 1, "\(call)")
+            XCTAssertTrue(
+                result.errors.contains("\(file) is also an input of this command"), "\(call): \(result.errors)")
+            XCTAssertEqual(try bytes(file), before, "\(call)")
+        }
+    }
+
+    func testAPacketReplacesNoFileUnaskedAndNoInputAtAll() throws {
+        let folder = try temporaryFolder()
+        let plans = folder + "/plans"
+        let (ground, upper) = (plans + "/level0.png", plans + "/level1.png")
+        try FileManager.default.createDirectory(atPath: plans, withIntermediateDirectories: true)
+        try Data("precious".utf8).write(to: URL(filePath: ground))
+        let scale = ["--scale", "30,30,1050,30=34"]
+        let new = ["venue", "new", "--name", "L", "-o", folder] + scale
+        let refused = try Tool.run(new + ["--plan", "Fixtures/office/plans/ground.png"])
+        XCTAssertEqual(refused.status, 1)
+        XCTAssertEqual(
+            refused.errors, "indoorloc: the output \(ground) already exists: use --overwrite to replace it\n")
+        XCTAssertEqual(try bytes(ground), Data("precious".utf8))
+        XCTAssertFalse(FileManager.default.fileExists(atPath: folder + "/venue.json"))
+        let replaced = try Tool.run(new + ["--plan", "Fixtures/office/plans/ground.png", "--overwrite"])
+        XCTAssertEqual(replaced.status, 0, replaced.errors)
+        // The plans would be exchanged.
+        try FileManager.default.copyItem(
+            atPath: Checkout.root().path + "/Fixtures/office/plans/upper.png", toPath: upper)
+        let before = try [ground, upper].map(bytes)
+        let exchanged = try Tool.run(new + ["--plan", upper, "--plan", ground, "--overwrite"])
+        XCTAssertEqual(exchanged.status, 1)
+        XCTAssertTrue(exchanged.errors.contains("\(ground) is also an input of this command"), exchanged.errors)
+        XCTAssertEqual(try [ground, upper].map(bytes), before)
+    }
+
+    func testAnImportReplacesNoPlanUnaskedAndNotItsArchive() throws {
+        let folder = try temporaryFolder()
+        let (kept, next) = (folder + "/office", folder + "/next")
+        try FileManager.default.copyItem(atPath: Checkout.root().path + "/Fixtures/espresense", toPath: next)
+        try FileManager.default.moveItem(atPath: next + "/house.yaml", toPath: next + "/venue.json")
+        let archive = next + "/venue.json"
+        let before = try bytes(archive)
+        let own = try Tool.run(["venue", "import", archive, "-o", next, "--overwrite"])
+        XCTAssertEqual(own.status, 1)
+        XCTAssertTrue(own.errors.contains("\(archive) is also an input of this command"), own.errors)
+        XCTAssertEqual(try bytes(archive), before)
+
+        XCTAssertEqual(try Tool.run(["venue", "import", "Fixtures/imdf/museum", "-o", kept]).status, 0)
+        var venue = try VenuePacketReader().read(kept).venue
+        venue.maps[0].imagePath = "plans/a.png"
+        (venue.maps[0].widthPixels, venue.maps[0].heightPixels) = (10, 10)
+        for packet in [kept, next] {
+            try FileManager.default.createDirectory(atPath: packet + "/plans", withIntermediateDirectories: true)
+            try Data(packet.utf8).write(to: URL(filePath: packet + "/plans/a.png"))
+        }
+        try VenuePacketWriter().write(venue, toFolder: kept)
+        try FileManager.default.removeItem(atPath: archive)
+        let words = ["venue", "import", "--keep", kept, "Fixtures/imdf/museum", "-o", next]
+        let refused = try Tool.run(words)
+        XCTAssertEqual(refused.status, 1)
+        XCTAssertTrue(refused.errors.contains("\(next)/plans/a.png already exists"), refused.errors)
+        XCTAssertEqual(try bytes(next + "/plans/a.png"), Data(next.utf8))
+        XCTAssertEqual(try Tool.run(words + ["--overwrite"]).status, 0)
+        XCTAssertEqual(try bytes(next + "/plans/a.png"), Data(kept.utf8))
     }
 
     func testAFailedCommandLeavesTheExistingFile() throws {

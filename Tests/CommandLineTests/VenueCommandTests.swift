@@ -188,12 +188,48 @@ final class VenueNewTests: XCTestCase {
         XCTAssertFalse(FileManager.default.fileExists(atPath: packet))
     }
 
+    func testAPointOutsideTheImageIsRefused() throws {
+        let packet = try temporary("library")
+        let pixels = "is outside the image of 1080 × 600 pixels"
+        let georeference = ["--georeference", "30,30=50.1110342,8.68193039", "--georeference"]
+        for (words, message) in [
+            (["--scale", "30,30,105000,30=34"], "--scale: the point 105000, 30 \(pixels), \(Self.plan)"),
+            (["--scale=-1,30,1050,30=34"], "--scale: the point -1, 30 \(pixels)"),
+            (["--scale", "30,600.5,1050,30=34"], "--scale: the point 30, 600.5 \(pixels)"),
+            (
+                ["--scale", Self.scale] + georeference + ["1050,5700=50.1107658,8.68226961"],
+                "--georeference: the point 1050, 5700 \(pixels)"
+            ),
+        ] {
+            let result = try new(["--plan", Self.plan, "-o", packet] + words)
+            XCTAssertEqual(result.status, 1, "\(words)")
+            XCTAssertTrue(result.errors.contains(message), result.errors)
+            XCTAssertFalse(FileManager.default.fileExists(atPath: packet))
+        }
+        let edge = try new(["--plan", Self.plan, "-o", packet, "--scale", "0,0,1080,600=40"])
+        XCTAssertEqual(edge.status, 0, edge.errors)
+    }
+
+    /// The scale of a large plan also applies to a small one.
+    func testThePointsOfOneScaleAreOnOneOfThePlans() throws {
+        let packet = try temporary("tower")
+        let small = try temporary("small.gif")
+        try XCTUnwrap(Self.picture).write(to: URL(filePath: small))
+        let plans = ["--plan", small, "--plan", Self.plan, "-o", packet]
+        let refused = try new(plans + ["--scale", Self.scale, "--scale", "0,0,5,5=1"])
+        XCTAssertEqual(refused.status, 1)
+        XCTAssertTrue(refused.errors.contains("is outside the image of 7 × 5 pixels, \(small)"), refused.errors)
+        let shared = try new(plans + ["--scale", Self.scale])
+        XCTAssertEqual(shared.status, 0, shared.errors)
+    }
+
+    /// An image of 7 × 5 pixels.
+    private static let picture = Data(base64Encoded: "R0lGODlhBwAFAPAAAP///wAAACH5BAAAAAAALAAAAAAHAAUAAAIFhI+puwUAOw==")
+
     func testAGeoreferenceIsRefusedForPlansOfDifferentSizes() throws {
         let packet = try temporary("tower")
         let small = try temporary("small.gif")
-        let picture = try XCTUnwrap(
-            Data(base64Encoded: "R0lGODlhBwAFAPAAAP///wAAACH5BAAAAAAALAAAAAAHAAUAAAIFhI+puwUAOw=="))
-        try picture.write(to: URL(filePath: small))
+        try XCTUnwrap(Self.picture).write(to: URL(filePath: small))
         let result = try new([
             "--plan", Self.plan, "--plan", small, "--scale", Self.scale, "-o", packet, "--georeference",
             "30,30=50.1110342,8.68193039", "--georeference", "1050,570=50.1107658,8.68226961",

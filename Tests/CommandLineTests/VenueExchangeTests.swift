@@ -161,6 +161,20 @@ final class VenueExchangeTests: XCTestCase {
         XCTAssertTrue(lines.last?.hasPrefix("  line 2, column 1: it is not valid YAML") ?? false, result.errors)
     }
 
+    /// Without a floor, there is no venue.
+    func testAConfigurationWithoutAUsableFloorIsRefusedWithTheReason() throws {
+        let house = try temporary("house.yaml")
+        for text in ["floors:\n  - id: a\n", "floors: []\n", "nodes: []\n"] {
+            try text.write(toFile: house, atomically: true, encoding: .utf8)
+            let result = try Tool.run(["venue", "import", "-o", try temporary("house"), house])
+            XCTAssertEqual(result.status, 1)
+            XCTAssertGreaterThan(result.errors.split(separator: "\n").count, 1, "\(text): \(result.errors)")
+        }
+        try "floors:\n  - id: a\n".write(toFile: house, atomically: true, encoding: .utf8)
+        let result = try Tool.run(["venue", "import", "-o", try temporary("house"), house])
+        XCTAssertTrue(result.errors.contains("\n  line 2, column 5: no floor has bounds or rooms"), result.errors)
+    }
+
     func testAConfigurationIsReadFromStandardInputAndStrictlyRefused() throws {
         let packet = try temporary("house")
         let command = "sed 's/11.5, 4, 0.4/11.5; 4/' Fixtures/espresense/house.yaml | \"$0\" venue import -o \(packet)"

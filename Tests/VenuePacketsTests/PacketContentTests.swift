@@ -413,6 +413,55 @@ final class VenueReceiverTests: XCTestCase {
     }
 }
 
+/// The elevations of maps are in the order of their levels.
+final class ElevationTests: XCTestCase {
+    /// The problems of maps with a level and an elevation each.
+    private func problems(_ maps: (level: Int, elevation: Double?)...) throws -> [String] {
+        let maps = maps.enumerated().map { index, map in
+            VenueMap(
+                id: MapID(rawValue: index + 1), name: "Map", level: map.level, width: 20, height: 10,
+                elevation: map.elevation)
+        }
+        let bytes = try VenuePacketWriter().document(of: Venue(id: 1, name: "House", maps: maps))
+        return VenuePacketReader.parse(bytes).problems.map(\.description)
+    }
+
+    func testElevationsThatIncreaseAreNoProblem() throws {
+        XCTAssertEqual(try problems((0, 0), (1, 3.6), (-1, -4)), [])
+        XCTAssertEqual(try problems((2, 400), (3, 404)), [], "above the sea")
+        XCTAssertEqual(try problems((0, 0), (1, nil), (2, 7)), [])
+        XCTAssertEqual(try problems((0, 0), (4, 120)), [], "30 m for each level")
+        XCTAssertEqual(try problems((0, nil), (1, -3)), [])
+    }
+
+    func testAFloorBelowTheOneUnderItIsReported() throws {
+        let advice = "give metres above the ground floor"
+        XCTAssertEqual(
+            try problems((0, 0), (1, -3)), ["warning: $.maps[1].elevation: level 1 is below level 0; \(advice)"])
+        XCTAssertEqual(
+            try problems((1, 0), (0, 0)), ["warning: $.maps[0].elevation: level 1 is as high as level 0; \(advice)"])
+        XCTAssertEqual(
+            try problems((-1, 3), (0, 0), (1, 4)),
+            ["warning: $.maps[0].elevation: level -1 is above level 0; \(advice)"])
+    }
+
+    func testAnElevationInCentimetresIsReported() throws {
+        let advice = "give metres above the ground floor"
+        XCTAssertEqual(
+            try problems((0, 0), (1, 360)),
+            ["warning: $.maps[1].elevation: level 1 is 360 m above level 0, more than 50 m; \(advice)"])
+        XCTAssertEqual(
+            try problems((0, 0), (-2, -700)),
+            ["warning: $.maps[1].elevation: level -2 is 700 m below level 0, more than 100 m; \(advice)"])
+    }
+
+    /// The ground floors of two buildings on a slope are 10 m apart.
+    func testFloorsOfSeveralBuildingsAreComparedWithAnyOfThem() throws {
+        XCTAssertEqual(try problems((0, 0), (1, 4), (0, 10), (1, 14), (-1, 6)), [])
+        XCTAssertEqual(try problems((0, 0), (0, 10), (1, -4)).count, 1)
+    }
+}
+
 /// Rooms and points of interest that no path reaches are warned of.
 final class UnreachedPlaceTests: XCTestCase {
     private static func box(_ x: Double, _ y: Double, _ width: Double, _ height: Double) -> Area {

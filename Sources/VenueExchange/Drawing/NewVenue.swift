@@ -153,6 +153,11 @@ public struct PlanDrawing: Hashable, Sendable {
         level == 0 ? "Ground floor" : level > 0 ? "Floor \(level)" : "Basement \(-level)"
     }
 
+    /// Returns whether a point is on the image, also on its edge.
+    package func contains(_ pixel: PixelPoint) -> Bool {
+        (0...Double(width)).contains(pixel.x) && (0...Double(height)).contains(pixel.y)
+    }
+
     /// Returns whether both images have the same size and scale, so that the same control points can apply to both.
     package func hasFrame(of other: PlanDrawing) -> Bool {
         width == other.width && height == other.height && scale.metersPerPixel == other.scale.metersPerPixel
@@ -184,6 +189,8 @@ extension MapPoint {
 public struct PlanScale: Hashable, Sendable {
     /// Metres in the building per pixel of the image.
     public let metersPerPixel: Double
+    /// The two points of the image.
+    package let points: [PixelPoint]
     /// The relative change of all distances, in (0, 1], if one of the points is wrong by one pixel.
     package let errorPerPixel: Double
 
@@ -205,6 +212,7 @@ public struct PlanScale: Hashable, Sendable {
             throw PlanDrawingError(
                 "the distance of the scale is \(meters) m; give a number above 0, and points of the image")
         }
+        points = [first, second]
         metersPerPixel = meters / pixels
         errorPerPixel = 1 / pixels
     }

@@ -55,7 +55,10 @@ public struct CompanionImporter: Sendable {
         let venue = reader.problems.isEmpty ? translation.venue(id: venueID, version: version, name: name) : nil
         let flaws = reader.flaws + translation.flaws
         var problems = reader.problems
-        if isStrict { problems += flaws.sorted { ($0.line ?? 0, $0.column ?? 0) < ($1.line ?? 0, $1.column ?? 0) } }
+        // Without a venue, the items that were left out are the reason.
+        if isStrict || venue == nil && problems.isEmpty {
+            problems += flaws.sorted { ($0.line ?? 0, $0.column ?? 0) < ($1.line ?? 0, $1.column ?? 0) }
+        }
         if let venue, problems.isEmpty {
             problems = IMDFImporter.problems(of: venue, from: "file").map {
                 CompanionProblem(place: nil, item: "", message: $0.message)

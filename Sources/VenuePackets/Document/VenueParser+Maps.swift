@@ -8,12 +8,58 @@ extension VenueParser {
             report(.error, "$.maps", "is empty; give at least one map, because positions are on a map")
         }
         var seen: [Int: String] = [:]
-        return entries.compactMap { entry in
+        var floors: [Floor] = []
+        let found: [VenueMap] = entries.compactMap { entry in
             let id = uniqueID(of: entry, among: &seen)
             if let id { mapIDs.insert(MapID(rawValue: id)) }
             guard let map = map(entry, id: id) else { return nil }
             if maps[map.id] == nil { maps[map.id] = map }
+            if let elevation = map.elevation {
+                floors.append(Floor(level: map.level, elevation: elevation, path: entry.path(of: "elevation")))
+            }
             return map
+        }
+        checkOrder(of: floors)
+        return found
+    }
+
+    /// A map with a known elevation.
+    private struct Floor {
+        var level: Int
+        /// Metres above the ground floor.
+        var elevation: Double
+        /// The path of the elevation.
+        var path: String
+    }
+
+    /// The largest plausible height between two levels in metres, that of a deep railway station. A storey in
+    /// centimetres is larger.
+    private static let highestStorey = 50.0
+
+    /// Warns of a floor whose elevation contradicts those of the next level, or is implausibly far from them. Of two
+    /// levels, the one farther from the ground floor is reported.
+    ///
+    /// Several buildings on a slope have several elevations for one level. A floor is wrong only if it has no plausible
+    /// height above or below any of them.
+    private mutating func checkOrder(of floors: [Floor]) {
+        let levels = Dictionary(grouping: floors, by: \.level).sorted { $0.key < $1.key }
+        for (lower, upper) in zip(levels, levels.dropFirst()) {
+            let (outer, inner, sign) = upper.key > 0 ? (upper, lower, 1.0) : (lower, upper, -1.0)
+            let (right, wrong) = upper.key > 0 ? ("above", "below") : ("below", "above")
+            let highest = Self.highestStorey * Double(upper.key - lower.key)
+            for floor in outer.value {
+                let heights = inner.value.map { sign * (floor.elevation - $0.elevation) }
+                guard !heights.contains(where: { $0 > 0 && $0 <= highest }),
+                    let height = heights.min(by: { abs($0) < abs($1) })
+                else { continue }
+                let place =
+                    if height > 0 {
+                        "\(Int(height.rounded())) m \(right) level \(inner.key), more than \(Int(highest)) m"
+                    } else {
+                        "\(height < 0 ? wrong : "as high as") level \(inner.key)"
+                    }
+                report(.warning, floor.path, "level \(outer.key) is \(place); give metres above the ground floor")
+            }
         }
     }
 

@@ -15,7 +15,9 @@ struct EvaluateCommand: Command {
             at that instant; if the session has none, its last position is used if it is at most 10 s old. Errors are in
             metres, on the right floor. IPIN is the third quartile of the error plus 15 m for each level of difference. With --json,
             prints one object: dataset, method, n, answered, floor, mean, median, p75, p90, p95, ipin, insideRadius,
-            radius (the median of the 68 % radius). Shares are from 0 to 1; a figure without data is null.
+            radius (the median of the 68 % radius). Shares are from 0 to 1; a figure without data is null. If the tracks have
+            ground truth on maps that the venue doesn't have, which isn't scored, or outside the plan, the object also has the
+            numbers truthsOnUnknownMaps and truthsOutside, and standard error names the tracks.
 
             \(CommandOption.methodDetails)
 
@@ -158,7 +160,7 @@ struct EvaluateCommand: Command {
         methods = try arguments.evaluatedMethods()
         simpleMethods = try arguments.simpleMethodSettings()
         settings = try arguments.settings(for: methods)
-        errors = arguments.outputFile("errors", isPrivate: true)
+        errors = arguments.outputFile("errors", isPrivate: true, reading: DataSet.allRecordings(in: path))
         scoresStart = arguments.has("start")
         report = arguments.value("report").map {
             ReportFolder($0, mayOverwrite: arguments.has("overwrite"), inputs: arguments.inputs(except: ["report"]))
@@ -303,6 +305,8 @@ struct EvaluateCommand: Command {
         var missing: [CommandError] = []
         var table = EvaluationTable()
         var rows = ""
+        var misplaced: MisplacedTruths?
+        var hasWarned = false
         for conditions in conditions {
             var studies = methods.map { MethodStudy(method: $0) }
             for seed in seeds {
@@ -332,6 +336,7 @@ struct EvaluateCommand: Command {
                     evaluation.disturbed = conditions.disturbed(dataSet.venue)
                     evaluation.scoresStart = scoresStart
                     let outcomes = try await evaluation.outcomes(of: dataSet.tracks, jobs: jobs, progress: progress)
+                    misplaced = misplaced ?? outcomes.misplacedTruths(in: dataSet.venue)
                     studies[index].runs.append(
                         MethodStudy.Run(
                             seed: seed, comparison: comparison, evaluation: evaluation, outcomes: outcomes))
@@ -353,8 +358,14 @@ struct EvaluateCommand: Command {
                 try await write(scored, of: dataSet, to: page, progress)
             }
             progress.clear()
+            if !scored.isEmpty, !hasWarned {
+                misplaced?.report()
+                hasWarned = true
+            }
             for study in scored {
-                try write(study, of: dataSet.name, under: conditions, isOneOfSeveral: methods.count > 1, into: &table)
+                try write(
+                    study, of: dataSet.name, under: conditions, isOneOfSeveral: methods.count > 1, misplaced,
+                    into: &table)
                 for run in study.runs where errors != nil {
                     rows += ErrorTable.rows(
                         of: run.outcomes, dataSet: dataSet.name, method: study.method.name, seed: run.seed,
@@ -395,21 +406,22 @@ struct EvaluateCommand: Command {
     ) throws -> Surroundings {
         let model = settings.resolved(in: dataSet.venue).localization.positioning.signal
         let isSimple = methods.allSatisfy(\.isSimple)
+        let isFirst = conditions.surveyDeafness == self.conditions.first?.surveyDeafness && seed == seeds.first
         // The engine's radio map takes long to learn, and simple methods don't use it.
+        let learns = !isSimple || dataSet.surveys.isEmpty || isIdeal || report != nil
         let venue =
-            isSimple && !dataSet.surveys.isEmpty && !isIdeal && report == nil
-            ? conditions.adapted(dataSet.venue)
-            : try dataSet.surveyed(
-                model: model, under: conditions, radioMap: radioMap, seed: seed, strictness: strictness, progress)
-        if conditions.surveyDeafness == self.conditions.first?.surveyDeafness, seed == seeds.first, !isSimple {
-            settings.warnOfUselessSettings(in: [venue])
-        }
+            learns
+            ? try dataSet.surveyed(
+                model: model, under: conditions, radioMap: radioMap, seed: seed, strictness: strictness, warns: isFirst,
+                progress)
+            : conditions.adapted(dataSet.venue)
+        if isFirst, !isSimple { settings.warnOfUselessSettings(in: [venue]) }
         progress.show("tables of \(dataSet.name)")
         let survey =
             methods.contains(where: \.isSimple)
             ? try dataSet.simpleSurvey(
                 of: venue, settings: simpleMethods, under: conditions, radioMap: radioMap, seed: seed,
-                strictness: strictness) : nil
+                strictness: strictness, warns: isFirst && !learns) : nil
         return Surroundings(
             conditions: conditions, seed: seed, venue: venue, field: SignalField(venue: venue, model: model),
             survey: survey)
@@ -448,7 +460,7 @@ struct EvaluateCommand: Command {
     /// Writes the figures of a method as text or JSON, or adds them to the table.
     private func write(
         _ study: MethodStudy, of name: String, under conditions: EvaluationConditions, isOneOfSeveral: Bool,
-        into table: inout EvaluationTable
+        _ misplaced: MisplacedTruths?, into table: inout EvaluationTable
     ) throws {
         guard let (means, deviations) = TrackScore.summary(of: study.runs.map(\.causal)) else { return }
         let after = isOffline ? TrackScore.summary(of: study.runs.map(\.offline)) : nil
@@ -494,6 +506,10 @@ struct EvaluateCommand: Command {
                 json.add("offline", offline)
             }
             if scoresStart { json.add("start", study.start.json) }
+            for (name, count) in [
+                ("truthsOnUnknownMaps", misplaced?.countOnUnknownMaps ?? 0),
+                ("truthsOutside", misplaced?.countOutside ?? 0),
+            ] where count > 0 { json.add(name, count) }
             try StandardOutput.write(json.text + "\n")
         }
     }
@@ -582,7 +598,7 @@ extension EvaluateCommand {
             if name.hasSuffix(".gz") { name.removeLast(3) }
             let file = OutputFile(
                 path: replays + "/" + name, existing: mayOverwrite ? .replaced : .kept,
-                inputs: dataSet.tracks + dataSet.surveys + [path], isPrivate: true)
+                inputs: DataSet.allRecordings(in: path) + [path], isPrivate: true)
             try file.check()
             files[track] = file
         }
@@ -595,14 +611,16 @@ extension EvaluateCommand {
             venue: dataSet.venue, field: SignalField(venue: dataSet.venue, model: positioning.signal),
             settings: settings, seed: seeds.first ?? 0, strictness: strictness)
         var score: MotionScore?
+        var misplaced = MisplacedTruths(venue: dataSet.venue)
         for (index, track) in dataSet.tracks.enumerated() {
             progress.show("tracks: \(index) of \(dataSet.tracks.count)")
-            guard let one = try evaluation.score(track) else { continue }
+            guard let one = try evaluation.score(track, &misplaced) else { continue }
             var sum = score ?? MotionScore()
             sum.add(one)
             score = sum
         }
         progress.clear()
+        misplaced.report()
         guard let score else {
             throw CommandError(
                 description: "\(dataSet.name): no track has both motion and a ground truth with a position")

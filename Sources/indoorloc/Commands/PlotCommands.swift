@@ -221,6 +221,7 @@ struct PlotErrorCommand: Command {
         if let reason = reasons.first ?? nil, reasons.allSatisfy({ $0 != nil }) {
             throw CommandError(description: "\(input.name): \(reason)")
         }
+        results.first?.outcomes.misplacedTruths(in: input.venue).report()
         guard results.contains(where: { $0.score.median != nil }) else {
             throw CommandError(
                 description: "\(input.name): no method estimated a position on the right floor at an instant with "
@@ -379,6 +380,7 @@ struct PlotRadioMapCommand: Command {
         if !surveys.isEmpty {
             var learning = SurveyLearning(venue: venue, model: model)
             try learning.add(surveys, strictness: strictness, progress: progress)
+            learning.reportUnused()
             venue.radioMap = learning.learner.finish()
         }
         let maps = try map.map { [try $0.checked(in: venue, command: Self.syntax.name)] } ?? venue.maps

@@ -87,10 +87,12 @@ struct SurveyCommand: Command {
         venue = try arguments.requiredInput("venue")
         learning = try SelfOptions(arguments)
         audit = try AuditOptions(arguments)
-        output = audit == nil && learning == nil ? try arguments.requiredOutputFile("output") : nil
+        var output = audit == nil && learning == nil ? try arguments.requiredOutputFile("output") : nil
         report = arguments.outputFile("report")
         recordings = arguments.operands.map(ParsedArguments.path)
         unlabelled = (arguments.values["unlabelled"] ?? []).map(ParsedArguments.path)
+        output?.inputs += unlabelled.flatMap(DataSet.recordings(at:))
+        self.output = output
         jobs = try arguments.number("jobs", in: 1...1024, else: ProcessInfo.processInfo.activeProcessorCount)
         strictness = arguments.strictness
     }
@@ -114,12 +116,7 @@ struct SurveyCommand: Command {
         try output.write(RadioMapFile.document(of: map, named: output.path))
         let review = try await review(of: map, learning.walks, packet, progress)
         progress.clear()
-        for path in learning.withoutPlaces {
-            StandardError.line("\(path) has no ground truth with a position and was not used")
-        }
-        for path in learning.ofOtherMaps {
-            StandardError.line("\(path) has ground truth on maps of another venue and was not used")
-        }
+        learning.reportUnused()
         let known = Set(packet.venue.beacons.map(\.identity) + packet.venue.receivers.map(\.identity))
         if !known.isEmpty, known.isDisjoint(with: map.beacons.map(\.identity)) {
             StandardError.line(
@@ -162,6 +159,7 @@ struct SurveyCommand: Command {
                     "\(venue) has a radio map, which is better than values learned without ground truth; to add "
                     + "walks without ground truth to a survey, use --unlabelled")
         }
+        try options.output.check(PacketOutput.paths(of: old) + [Self.basisFile], mayReplace: options.mayOverwrite)
         let used = subject.venue(of: old)
         guard !used.beacons.isEmpty else {
             let option = subject == .beacons ? "--self" : "--self --tags"
@@ -189,7 +187,8 @@ struct SurveyCommand: Command {
         if let calibration = outcome.calibration, verdict.refusal == nil || options.isForced {
             let edition = calibration.edition(of: old, subject)
             let document = try JSONTree(Array(json.text.utf8)).lines()
-            try options.output.write(edition, plansOf: packet, adding: [(Self.basisFile, document)])
+            try options.output.write(
+                edition, plansOf: packet, adding: [(Self.basisFile, document)], mayReplace: options.mayOverwrite)
             lines.append(
                 "\(options.output.path): edition \(edition.version) of '\(PrintableText.line(old.name))' with "
                     + "\(calibration.usedPowers.count.counting("measured power"))")

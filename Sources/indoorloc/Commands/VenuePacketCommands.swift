@@ -83,8 +83,9 @@ struct VenueNewCommand: Command {
         try output.check(mayReplace: mayOverwrite, remedy: "use --overwrite to replace it with all its content")
         let drawings = try plans.map { try $0.drawing() }
         try checkFrame(drawings)
+        try checkPoints(drawings)
         let venue = try NewVenue(id: venueID, name: name, drawings: drawings)
-        try output.write(venue.paths) { folder in try venue.write(toFolder: folder) }
+        try output.write(venue.paths, mayReplace: mayOverwrite) { folder in try venue.write(toFolder: folder) }
         try StandardOutput.write(lines: lines(venue))
     }
 
@@ -96,6 +97,27 @@ struct VenueNewCommand: Command {
                 description: "--georeference applies to all plans, but \(plan.path) has another size or scale than "
                     + "\(plans[0].path); add the georeferences of the other maps to venue.json")
         }
+    }
+
+    /// The points of the options are on the images. Those of one scale for several plans are on one of these.
+    private func checkPoints(_ drawings: [PlanDrawing]) throws(CommandError) {
+        for (plan, drawing) in zip(plans, drawings) {
+            let scaled = zip(plans, drawings).filter { $0.0.scale == plan.scale }.map(\.1)
+            if !scaled.contains(where: { plan.scale.points.allSatisfy($0.contains) }) {
+                try check(plan.scale.points, of: "scale", on: drawing, plan.path)
+            }
+            try check(drawing.controlPoints.map(\.pixel), of: "georeference", on: drawing, plan.path)
+        }
+    }
+
+    private func check(
+        _ points: [PixelPoint], of option: String, on drawing: PlanDrawing, _ path: String
+    ) throws(CommandError) {
+        guard let point = points.first(where: { !drawing.contains($0) }) else { return }
+        let place = [point.x, point.y].map(ShortestNumber.digits).joined(separator: ", ")
+        throw CommandError(
+            description: "--\(option): the point \(place) is outside the image of \(drawing.width) × \(drawing.height) "
+                + "pixels, \(path); give pixels from its top left corner")
     }
 
     private func number(_ value: Double, _ decimals: Int) -> String { JSONText.number(value, decimals: decimals) }
@@ -220,7 +242,7 @@ struct VenueImportCommand: Command {
                 reason: "would lose \(overrides.lost.joined(separator: "; ")); give another --output to keep the old "
                     + "packet, or use --overwrite")
         }
-        try output.write(imported.venue, plansOf: old)
+        try output.write(imported.venue, plansOf: old, mayReplace: mayOverwrite || isKeptPacket)
         try report?.write(imported.report.document())
         if let house { try register?.write(house.register.bytes) }
         try StandardOutput.write(

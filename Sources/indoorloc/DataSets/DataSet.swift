@@ -36,10 +36,12 @@ struct DataSet: Sendable {
 
     /// Returns the venue with the radio map learned from the survey.
     ///
-    /// - Parameter radioMap: the path of a radio map that replaces the packet's own; nothing is learned then.
+    /// - Parameters:
+    ///   - radioMap: the path of a radio map that replaces the packet's own; nothing is learned then.
+    ///   - warns: whether the ground truth that wasn't used is reported; false if it has been.
     func surveyed(
         model: SignalModel, under conditions: EvaluationConditions, radioMap: String?, seed: UInt64,
-        strictness: RecordingReader.Strictness, _ progress: ProgressLine
+        strictness: RecordingReader.Strictness, warns: Bool = true, _ progress: ProgressLine
     ) throws -> Venue {
         var venue = conditions.adapted(venue)
         let surveys = conditions.kept(surveys, seed: seed)
@@ -51,6 +53,7 @@ struct DataSet: Sendable {
             learning.weakestKept = EvaluationConditions.weakestKept(of: levels, deafness: conditions.surveyDeafness)
         }
         try learning.add(surveys, strictness: strictness, progress: progress)
+        if warns { learning.reportUnused() }
         venue.radioMap = learning.learner.finish() ?? venue.radioMap
         return venue
     }
@@ -60,12 +63,23 @@ struct DataSet: Sendable {
     /// - Parameters:
     ///   - surveyed: the venue with its radio map, under these conditions.
     ///   - radioMap: the path of a radio map that replaces the recordings.
+    ///   - warns: whether skipped lines, and ground truth at places that the venue doesn't have, are reported; false if
+    ///     they have been.
     func simpleSurvey(
         of surveyed: Venue, settings: SimpleMethodSettings, under conditions: EvaluationConditions, radioMap: String?,
-        seed: UInt64, strictness: RecordingReader.Strictness
+        seed: UInt64, strictness: RecordingReader.Strictness, warns: Bool = false
     ) throws -> SimpleSurvey {
         let paths = radioMap == nil ? conditions.kept(surveys, seed: seed) : []
-        let recordings = try paths.map { try SurveyRecording(path: $0, in: surveyed, strictness: strictness) }
+        let recordings = try paths.map { path in
+            warns
+                ? try SurveyRecording.reportingWarnings(path, in: surveyed, strictness: strictness)
+                : try SurveyRecording(path: path, in: surveyed, strictness: strictness)
+        }
+        if warns {
+            var misplaced = MisplacedTruths(venue: venue)
+            for (path, recording) in zip(paths, recordings) { misplaced.add(recording.waypoints, of: path) }
+            misplaced.report()
+        }
         let levels =
             conditions.surveyDeafness > 0
             ? recordings.flatMap { $0.sightings.lazy.filter(\.hasMeasurement).map(\.rssi) } : []
@@ -85,6 +99,11 @@ struct DataSet: Sendable {
 
     /// The survey's recordings in a data set, sorted by name; empty if there is none.
     static func surveys(in folder: String) -> [String] { recordings(in: folder + "/survey") }
+
+    /// All recordings in a data set; empty if the folder isn't one.
+    static func allRecordings(in folder: String) -> [String] {
+        ["survey", "tracks", "walks"].flatMap { recordings(in: folder + "/" + $0) }
+    }
 
     private static func recordings(in folder: String) -> [String] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []

@@ -25,15 +25,21 @@ struct MotionEvaluation: Sendable {
     }
 
     /// Scores a track; returns nil if it has no motion or no ground truth.
-    func score(_ track: String) throws -> MotionScore? {
+    ///
+    /// - Parameter misplaced: receives the ground truth.
+    func score(_ track: String, _ misplaced: inout MisplacedTruths) throws -> MotionScore? {
         var reader = try RecordingReader(path: track, strictness: strictness)
         var places: [Place] = []
+        var waypoints: [SurveyRecording.Waypoint] = []
         var readings: [SensorReading] = []
         var hasMotion = false
         while let entry = try reader.next() {
             switch entry {
             case .truth(let truth):
-                guard let map = truth.mapID, let point = truth.point else { continue }
+                guard let waypoint = truth.waypoint else { continue }
+                waypoints.append(waypoint)
+                let (map, point) = (waypoint.mapID, waypoint.point)
+                guard venue.map(map) != nil else { continue }
                 var place = Place(instant: truth.instant, mapID: map, point: point)
                 if let last = places.last {
                     place.walked = last.walked + (last.mapID == map ? last.point.distance(to: point) : 0)
@@ -51,6 +57,7 @@ struct MotionEvaluation: Sendable {
             }
         }
         if let warning = reader.tally.warning(for: track) { StandardError.write(warning) }
+        misplaced.add(waypoints, of: track)
         guard let start = places.first, hasMotion else { return nil }
         var score = MotionScore()
         score.walked = places.last?.walked ?? 0

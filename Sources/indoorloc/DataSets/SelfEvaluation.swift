@@ -58,7 +58,7 @@ struct SelfEvaluation {
             result.seeds.append(seed)
             result.recordings = paths.count
             result.verdicts.append(outcome.verdict)
-            let without = try await score(venue, seed, progress)
+            let without = try await score(venue, seed, warns: result.seeds.count == 1, progress)
             let edition = outcome.calibration?.edition(of: venue) ?? venue
             let learned = try await score(edition, seed, progress)
             result.without.append(without)
@@ -69,7 +69,10 @@ struct SelfEvaluation {
         return result
     }
 
-    private func score(_ venue: Venue, _ seed: UInt64, _ progress: ProgressLine) async throws -> TrackScore {
+    /// - Parameter warns: whether misplaced ground truth is reported.
+    private func score(
+        _ venue: Venue, _ seed: UInt64, warns: Bool = false, _ progress: ProgressLine
+    ) async throws -> TrackScore {
         let model = settings.resolved(in: venue).localization.positioning.signal
         let evaluation = TrackEvaluation(
             venue: venue, field: SignalField(venue: venue, model: model), settings: settings, seed: seed,
@@ -78,6 +81,7 @@ struct SelfEvaluation {
         if let reason = outcomes.reasonForNoScore(in: venue) {
             throw CommandError(description: "\(dataSet.name): \(reason)")
         }
+        if warns { outcomes.misplacedTruths(in: venue).report() }
         return evaluation.scores(of: outcomes).causal
     }
 }

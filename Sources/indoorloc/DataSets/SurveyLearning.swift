@@ -7,9 +7,9 @@ import VenueExchange
 struct SurveyLearning {
     var learner: RadioMapLearner
     /// The recordings without a position, which are not used.
-    private(set) var withoutPlaces: [String] = []
-    /// The recordings whose positions are all on unknown maps, which are not used.
-    private(set) var ofOtherMaps: [String] = []
+    private var withoutPlaces: [String] = []
+    /// The ground truth on unknown maps, which is not used, and outside the plans.
+    private var misplaced: MisplacedTruths
     /// The recordings read, if they are kept.
     private(set) var walks: [UnlabelledLearning.Walk] = []
     /// Whether a recording has a position on the venue's maps.
@@ -19,13 +19,12 @@ struct SurveyLearning {
     /// The lowest RSSI in dBm of the readings to learn from.
     var weakestKept = -Double.infinity
     private let venue: Venue
-    /// The unknown maps in the recordings.
-    private var otherMaps: Set<MapID> = []
     private var beacons: Set<BeaconIdentity> = []
 
     init(venue: Venue, model: SignalModel, keepsWalks: Bool = false) {
         self.venue = venue
         self.keepsWalks = keepsWalks
+        misplaced = MisplacedTruths(venue: venue)
         learner = RadioMapLearner(venue: venue, model: model)
     }
 
@@ -39,7 +38,7 @@ struct SurveyLearning {
             progress.show("survey: recording \(index + 1) of \(paths.count)")
             var recording = try SurveyRecording.reportingWarnings(path, in: venue, strictness: strictness)
             recording.sightings.removeAll { $0.rssi < weakestKept }
-            note(Set(recording.waypoints.map(\.mapID)), of: path)
+            note(recording.waypoints, of: path)
             try count(recording, path)
             learner.add(recording)
             if keepsWalks { walks.append(UnlabelledLearning.Walk(path: path, recording: recording)) }
@@ -59,27 +58,32 @@ struct SurveyLearning {
         }
     }
 
-    private mutating func note(_ maps: Set<MapID>, of path: String) {
-        let known = Set(venue.maps.map(\.id))
-        otherMaps.formUnion(maps.subtracting(known))
-        if maps.isEmpty {
-            withoutPlaces.append(path)
-        } else if maps.isDisjoint(with: known) {
-            ofOtherMaps.append(path)
-        } else {
-            hasPlaces = true
+    private mutating func note(_ places: [SurveyRecording.Waypoint], of path: String) {
+        if places.isEmpty { withoutPlaces.append(path) }
+        if places.contains(where: { venue.map($0.mapID) != nil }) { hasPlaces = true }
+        misplaced.add(places, of: path)
+    }
+
+    /// Writes to standard error which ground truth wasn't used or is outside the plans.
+    func reportUnused() {
+        if !withoutPlaces.isEmpty {
+            let verbs = withoutPlaces.count == 1 ? ("has", "was") : ("have", "were")
+            StandardError.line(
+                "\(withoutPlaces.listed) \(verbs.0) no ground truth with a position and \(verbs.1) not used")
         }
+        misplaced.report()
     }
 
     /// The reason why nothing was learned.
     var reasonForNothing: String {
         if hasPlaces { return "no beacon was received at the positions in the recordings" }
+        let otherMaps = misplaced.unknownMaps
         if otherMaps.isEmpty {
             return
                 "the recordings have no position at which a beacon was received: their ground truth requires mapId, x, y"
         }
         let known = venue.maps.map(\.id.description).joined(separator: ", ")
-        let found = otherMaps.sorted().map(\.description).joined(separator: ", ")
+        let found = otherMaps.map(\.description).joined(separator: ", ")
         return
             "the recordings are of another venue: their ground truth is on maps \(found), but '\(venue.name)' has maps "
             + known

@@ -321,6 +321,11 @@ extension TrackScore {
 }
 
 extension [TrackEvaluation.Outcome] {
+    /// The ground truth at places that a venue doesn't have.
+    func misplacedTruths(in venue: Venue) -> MisplacedTruths {
+        reduce(into: MisplacedTruths(venue: venue)) { $0.add($1.truths.compactMap(\.waypoint), of: $1.path) }
+    }
+
     /// Returns the reason why the tracks have no score: nothing to score, or no position at any scored instant; nil if
     /// they have one.
     func reasonForNoScore(in venue: Venue) -> String? {

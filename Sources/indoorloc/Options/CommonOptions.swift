@@ -299,9 +299,12 @@ extension ParsedArguments {
     /// - Parameters:
     ///   - isPrivate: whether the file contains locations of a person.
     ///   - except: an option whose file may be the output.
-    func outputFile(_ option: String, isPrivate: Bool = false, except: String? = nil) -> OutputFile? {
+    ///   - others: files that the command reads from the folders on the command line.
+    func outputFile(
+        _ option: String, isPrivate: Bool = false, except: String? = nil, reading others: [String] = []
+    ) -> OutputFile? {
         guard let path = value(option) else { return nil }
-        return outputFile(path, inputs: inputs(except: [option, except ?? option]), isPrivate: isPrivate)
+        return outputFile(path, inputs: inputs(except: [option, except ?? option]) + others, isPrivate: isPrivate)
     }
 
     /// The output file of a required option, as `outputFile(_:isPrivate:except:)` returns it.

@@ -83,12 +83,8 @@ struct OutputFile: Sendable {
     }
 
     private func refuseInput(_ file: FileIdentity) throws(Failure) {
-        for input in inputs {
-            // A folder may be given for its venue.json.
-            for path in [input, input + "/venue.json"] where FileIdentity(path: path) == file {
-                throw Failure(path: self.path, reason: "is also an input of this command; give another output")
-            }
-        }
+        guard file.isInput(of: inputs) else { return }
+        throw Failure(path: path, reason: FileIdentity.refusalOfInput)
     }
 }
 
@@ -112,6 +108,14 @@ struct FileIdentity: Hashable {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }
         (device, node, mode) = (UInt(status.st_dev), UInt(status.st_ino), status.st_mode)
+    }
+
+    /// The reason why an input can't be an output.
+    static let refusalOfInput = "is also an input of this command; give another output"
+
+    /// Whether the file is one of the inputs of a command, of which a folder may be given for its `venue.json`.
+    func isInput(of paths: [String]) -> Bool {
+        paths.contains { path in [path, path + "/venue.json"].contains { FileIdentity(path: $0) == self } }
     }
 
     var isFolder: Bool { mode & S_IFMT == S_IFDIR }
@@ -335,7 +339,7 @@ struct PacketOutput {
         guard exists(path, &isFolder) else { return }
         let own = FileIdentity(path: path)
         if inputs.contains(where: { FileIdentity(path: $0) == own }) {
-            throw Failure(path: path, reason: "is also an input of this command; give another output")
+            throw Failure(path: path, reason: FileIdentity.refusalOfInput)
         }
         if isZip, isFolder { throw Failure(path: path, reason: "is a folder, but its name ends in .zip") }
         if !isZip, !isFolder {
@@ -344,6 +348,19 @@ struct PacketOutput {
         var isDirectory = false
         guard isZip || exists(path + "/venue.json", &isDirectory), !mayReplace else { return }
         throw Failure(path: path, reason: "already exists: \(remedy)")
+    }
+
+    /// Checks that no file of the packet is an input, and that none exists in its folder unless it may be replaced.
+    ///
+    /// - Parameter paths: the paths of the files within the packet.
+    func check(_ paths: [String], mayReplace: Bool) throws(Failure) {
+        guard !isZip else { return }
+        for name in paths {
+            let target = path + "/" + name
+            guard let file = FileIdentity(path: target) else { continue }
+            if file.isInput(of: inputs) { throw Failure(path: target, reason: FileIdentity.refusalOfInput) }
+            if !mayReplace { throw Failure(path: target, reason: "already exists: use --overwrite to replace it") }
+        }
     }
 
     private func exists(_ path: String, _ isFolder: inout Bool) -> Bool {
@@ -355,12 +372,14 @@ struct PacketOutput {
 
     /// Writes a venue with the plan images of another packet.
     ///
-    /// - Parameter files: other files of the packet, by their names.
+    /// - Parameters:
+    ///   - files: other files of the packet, by their names.
+    ///   - mayReplace: whether existing files are replaced.
     func write(
-        _ venue: Venue, plansOf packet: VenuePacket?, adding files: [(name: String, content: [UInt8])] = []
+        _ venue: Venue, plansOf packet: VenuePacket?, adding files: [(name: String, content: [UInt8])] = [],
+        mayReplace: Bool
     ) throws {
-        let plans = venue.maps.flatMap { [$0.imagePath, $0.tilesPath] }.compactMap(\.self)
-        try write(plans + files.map(\.name) + VenuePacketWriter.paths(of: venue)) { folder in
+        try write(Self.paths(of: venue) + files.map(\.name), mayReplace: mayReplace) { folder in
             // The document is written last, so that it never names a missing file.
             try packet?.copyPlans(of: venue, toFolder: folder)
             for file in files { try VenuePacketWriter.write(file.content, to: folder + "/" + file.name) }
@@ -368,10 +387,18 @@ struct PacketOutput {
         }
     }
 
+    /// The paths of the files of a venue within its packet.
+    static func paths(of venue: Venue) -> [String] {
+        venue.maps.flatMap { [$0.imagePath, $0.tilesPath] }.compactMap(\.self) + VenuePacketWriter.paths(of: venue)
+    }
+
     /// Writes a packet whose files a closure writes into a folder. After an error, no new part of the packet remains.
     ///
-    /// - Parameter paths: the paths of the files within the packet.
-    func write(_ paths: [String], _ files: (String) throws -> Void) throws {
+    /// - Parameters:
+    ///   - paths: the paths of the files within the packet.
+    ///   - mayReplace: whether existing files are replaced.
+    func write(_ paths: [String], mayReplace: Bool, _ files: (String) throws -> Void) throws {
+        try check(paths, mayReplace: mayReplace)
         guard isZip else {
             var placed = PlacedFiles()
             for name in paths { placed.note(path + "/" + name) }

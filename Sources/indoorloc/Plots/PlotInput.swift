@@ -162,7 +162,8 @@ struct PlotOutput: Sendable {
     ///
     /// - Throws: if the file name's extension is that of a format other than SVG.
     static func file(_ arguments: ParsedArguments, isPrivate: Bool) throws(UsageError) -> OutputFile? {
-        guard let file = arguments.outputFile("output", isPrivate: isPrivate) else { return nil }
+        let sets = arguments.operands.flatMap(DataSet.allRecordings(in:))
+        guard let file = arguments.outputFile("output", isPrivate: isPrivate, reading: sets) else { return nil }
         let words = file.path.split(separator: "/").last?.split(separator: ".", omittingEmptySubsequences: false)
         if let ending = words?.dropFirst().last, otherFormats.contains(ending.lowercased()) {
             throw UsageError(

@@ -149,7 +149,15 @@ struct ReportFolder: Sendable {
             path: "\(folder)/\(ReportIndex.prefix)\(name).html", existing: mayOverwrite ? .replaced : .kept,
             inputs: inputs, isPrivate: true)
         try file.check()
+        try index.check()
         return file
+    }
+
+    /// The index in the folder. The one of earlier reports is replaced, but no other file of that name.
+    private var index: OutputFile {
+        let path = folder + "/index.html"
+        let isReplaced = mayOverwrite || ReportIndex.isIndex(path)
+        return OutputFile(path: path, existing: isReplaced ? .replaced : .kept, inputs: inputs, isPrivate: true)
     }
 
     /// Writes the index of all reports in the folder, in place of the one before.
@@ -157,11 +165,7 @@ struct ReportFolder: Sendable {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         let reports = names.filter { $0.hasPrefix(ReportIndex.prefix) && $0.hasSuffix(".html") }.sorted()
         let rows = reports.map { name in (name, ReportIndex.summary(of: "\(folder)/\(name)")) }
-        let path = folder + "/index.html"
-        let isThere = FileManager.default.fileExists(atPath: path)
-        let file = OutputFile(
-            path: path, existing: isThere ? .replaced : .kept, inputs: inputs, isPrivate: true)
-        try file.write(Array(ReportIndex.page(of: rows).utf8))
+        try index.write(Array(ReportIndex.page(of: rows).utf8))
     }
 }
 
@@ -171,15 +175,24 @@ enum ReportIndex {
     static let prefix = "report-"
     /// The name of the score in the head of a report.
     static let key = "indoorloc-score"
+    /// The title of the page.
+    private static let title = "Evaluations"
 
     /// Returns the score in the head of a report; an empty text if the file is not a report.
     static func summary(of path: String) -> String {
+        let head = head(of: path)
+        guard let start = head.range(of: "<meta name=\"\(key)\" content=\"") else { return "" }
+        return HTMLPage.unescaped(String(head[start.upperBound...].prefix { $0 != "\"" && $0 != "<" }))
+    }
+
+    /// Returns whether a file is the index of reports.
+    static func isIndex(_ path: String) -> Bool { head(of: path).contains("<title>\(title)</title>") }
+
+    private static func head(of path: String) -> String {
         guard let file = FileHandle(forReadingAtPath: path), let data = try? file.read(upToCount: 4096) else {
             return ""
         }
-        let head = String(decoding: data, as: UTF8.self)
-        guard let start = head.range(of: "<meta name=\"\(key)\" content=\"") else { return "" }
-        return HTMLPage.unescaped(String(head[start.upperBound...].prefix { $0 != "\"" && $0 != "<" }))
+        return String(decoding: data, as: UTF8.self)
     }
 
     /// The page with a link to each report and its score.
@@ -191,8 +204,8 @@ enum ReportIndex {
             return "<li>\(HTMLPage.link(to: "./" + path, title))<br>\(HTMLPage.escaped(summary))</li>\n"
         }
         return HTMLPage.page(
-            title: "Evaluations",
-            body: HTMLPage.heading("Evaluations") + "<ul>\n\(rows.joined())</ul>\n")
+            title: title,
+            body: HTMLPage.heading(title) + "<ul>\n\(rows.joined())</ul>\n")
     }
 }
 

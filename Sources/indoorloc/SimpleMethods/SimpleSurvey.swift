@@ -67,13 +67,15 @@ struct SimpleSurvey: Sendable {
     private static let fewestLevels = 3
 
     /// Creates the survey of a venue from surveyed places with the mean RSSI of each beacon in dBm; without places, the laws
-    /// of the beacons have the powers of the venue.
+    /// of the beacons have the powers of the venue. Places on maps that the venue doesn't have are not used.
     ///
     /// A beacon that the venue doesn't contain is at the mean of the places at which it was received, weighted by amplitude.
     /// The exponent is the slope of a line through all pairs of RSSI and −10·log₁₀ of the distance on the same map; the power
     /// of a beacon is the mean of what the law lacks. Source: T. S. Rappaport, *Wireless Communications: Principles and
     /// Practice*, 1996.
-    init(_ places: [(place: SimpleLocator.Place, levels: [BeaconIdentity: Double])], venue: Venue) {
+    init(_ all: [(place: SimpleLocator.Place, levels: [BeaconIdentity: Double])], venue: Venue) {
+        let maps = Set(venue.maps.map(\.id))
+        let places = all.filter { maps.contains($0.place.mapID) }
         let known = Dictionary(venue.beacons.map { ($0.identity, $0) }, uniquingKeysWith: { first, _ in first })
         let identities = places.reduce(into: Set(known.keys)) { $0.formUnion($1.levels.keys) }.sorted()
         let indexes = Dictionary(uniqueKeysWithValues: identities.enumerated().map { ($1, $0) })
