@@ -43,7 +43,7 @@ package struct TrackCommand: Command {
                 topics on which gateways publish by default; FORMAT is one of \(Self.formats). With --output-prefix, outputs
                 are also published over the broker, and with --home-assistant the tags also appear in Home Assistant. With
                 --http, the command serves a page of all tags, their data as JSON, GeoJSON and a stream, and metrics. It
-                also accepts messages of gateways that use HTTP.
+                also accepts messages of gateways that use HTTP; if all of them do, --broker isn't needed.
 
                 With --alerts, the lines have "type": alert when an alert begins or ends, too; --output-prefix,
                 --home-assistant and --http have them as well. A change of the file, or SIGHUP, reads it again.
