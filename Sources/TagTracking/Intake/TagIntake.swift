@@ -137,6 +137,9 @@ package struct TagIntake: Sendable {
     /// The latest invalid message of each topic, the oldest one first.
     package var problems: [IntakeProblem] { faults.keys.compactMap { faults.peek($0) } }
 
+    /// The beacons that several addresses send, which are therefore located as one tag, each with its addresses.
+    package var sharedBeacons: [BeaconIdentity: [DeviceAddress]] { naming.sharedBeacons }
+
     /// The numbers of entries in the tables.
     package struct Counts: Hashable, Sendable {
         package var receivers: Int

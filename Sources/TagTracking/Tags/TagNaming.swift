@@ -38,6 +38,7 @@ package struct TagNaming: Sendable {
 
     private let registered: RegisteredNames
     private var links: RecencyTable<UInt64, Link>
+    private var senders = BeaconSenders()
 
     /// Creates the rules without links.
     ///
@@ -46,6 +47,9 @@ package struct TagNaming: Sendable {
         registered = RegisteredNames(register)
         links = RecencyTable(limit: linkLimit)
     }
+
+    /// The beacons that several addresses send, which therefore have one key, each with its addresses.
+    package var sharedBeacons: [BeaconIdentity: [DeviceAddress]] { senders.shared }
 
     /// The number of links.
     package var linkCount: Int { links.count }
@@ -66,6 +70,7 @@ package struct TagNaming: Sendable {
         let key = address.map { TagKey.address($0).canonical }
         let beacon = reading.beacon.map(TagKey.beacon) ?? given?.ifBeacon ?? named?.ifBeacon
         if let registered = key.flatMap(registered.key(of:)) { return registered }
+        if let beacon = reading.beacon, let address, !address.mayChange { senders.note(address, sending: beacon) }
         let other =
             beacon.flatMap(registered.key(of:)) ?? given.flatMap(registered.key(of:))
             ?? named.flatMap(registered.key(of:)) ?? beacon
@@ -102,6 +107,38 @@ package struct TagNaming: Sendable {
             link.lastUse = max(link.lastUse, now)
             return (link.key, link.isIdentifier)
         }
+    }
+}
+
+/// The addresses that send each beacon, to detect tags that have the same beacon from the factory.
+///
+/// Only addresses that don't change count. A tag whose address has changed all the same doesn't return to the earlier one:
+/// a beacon is shared once an address sends it again after another one.
+struct BeaconSenders: Sendable {
+    private struct Senders: Sendable {
+        var latest: UInt64
+        var addresses: [UInt64]
+    }
+
+    /// The numbers of beacons, of addresses of each, and of shared beacons.
+    static let (mostBeacons, mostAddresses, mostShared) = (4_096, 8, 20)
+
+    private var senders = RecencyTable<BeaconIdentity, Senders>(limit: mostBeacons)
+    /// The shared beacons with their addresses, in order.
+    private(set) var shared: [BeaconIdentity: [DeviceAddress]] = [:]
+
+    /// Records that an address sends a beacon.
+    mutating func note(_ address: DeviceAddress, sending beacon: BeaconIdentity) {
+        let raw = address.rawValue
+        let addresses = senders.use(beacon, else: Senders(latest: raw, addresses: [raw])) { senders -> [UInt64] in
+            guard senders.latest != raw else { return [] }
+            senders.latest = raw
+            if senders.addresses.contains(raw) { return senders.addresses }
+            if senders.addresses.count < Self.mostAddresses { senders.addresses.append(raw) }
+            return []
+        }
+        guard !addresses.isEmpty, shared[beacon] != nil || shared.count < Self.mostShared else { return }
+        shared[beacon] = addresses.sorted().map { DeviceAddress(rawValue: $0) }
     }
 }
 

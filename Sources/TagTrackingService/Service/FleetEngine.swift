@@ -234,6 +234,9 @@ package actor FleetEngine {
     /// The health and the offsets of the receivers.
     package var receivers: ReceiverMonitor { monitor }
 
+    /// The beacons that several addresses send, see `TagIntake.sharedBeacons`.
+    package var sharedBeacons: [BeaconIdentity: [DeviceAddress]] { intake.sharedBeacons }
+
     /// The latest invalid message of each topic.
     package var problems: [IntakeProblem] { intake.problems }
 }

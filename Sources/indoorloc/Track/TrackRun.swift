@@ -207,12 +207,14 @@ struct TrackLog {
         let intake: IntakeStatistics
         let statistics: FleetStatistics
         let problems: [IntakeProblem]
+        let sharedBeacons: [BeaconIdentity: [DeviceAddress]]
         let unknownGateways: [GatewayActivity.UnknownGateway]
 
         init(_ engine: FleetEngine) async {
             intake = await engine.intakeStatistics
             statistics = await engine.statistics
             problems = await engine.problems
+            sharedBeacons = await engine.sharedBeacons
             unknownGateways = await engine.activity.unknownGateways
         }
     }
@@ -259,6 +261,7 @@ struct TrackLog {
     private let hasTrainedRooms: Bool
     private var unknownReceivers: Set<String> = []
     private var invalidTopics: Set<String> = []
+    private var sharedBeacons: Set<BeaconIdentity> = []
     private var nextHeartbeat = ContinuousClock.now + heartbeatInterval
     private var lastError: MQTTSharingError?
     /// The number of evicted tags in the latest warning about them, and the time of the next warning.
@@ -316,6 +319,13 @@ struct TrackLog {
         for problem in state.problems
         where invalidTopics.count < Self.mostNames && invalidTopics.insert(problem.source).inserted {
             StandardError.line("\(problem.source): \(problem.error)", .warning)
+        }
+        for (beacon, addresses) in state.sharedBeacons.sorted(by: { $0.key < $1.key })
+        where sharedBeacons.insert(beacon).inserted {
+            StandardError.line(
+                "the beacon \(beacon) is sent by \(addresses.count) addresses, which are located as one tag: "
+                    + addresses.map(\.description).joined(separator: ", ")
+                    + "; give each tag its own beacon, or list the addresses in the register (--tags)", .warning)
         }
         let evicted = state.statistics.evictedTags - evictedTags
         if evicted > 0, ContinuousClock.now >= nextEviction {

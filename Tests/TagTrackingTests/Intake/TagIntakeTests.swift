@@ -50,6 +50,41 @@ final class TagIntakeTests: XCTestCase {
         XCTAssertEqual(intake.statistics.readings, 2)
     }
 
+    func testABeaconThatSeveralAddressesSendIsReported() {
+        func shared(_ addresses: [UInt64], register: TagRegister = TagRegister()) -> [BeaconIdentity: [DeviceAddress]] {
+            var intake = TagIntake(register: register)
+            for (second, address) in addresses.enumerated() {
+                var reading = GatewayReading(receiver: "hall", name: nil, rssi: -60)
+                (reading.address, reading.beacon) = (DeviceAddress(rawValue: address), beacon)
+                _ = intake.readings(of: [reading], arrival: at(Double(second)))
+            }
+            return intake.sharedBeacons
+        }
+        let (one, two, three) = (0xC300_0012_AB01 as UInt64, 0xC300_0012_AB02 as UInt64, 0xC300_0012_AB03 as UInt64)
+        XCTAssertEqual(shared([one, two, one]), [beacon: [one, two].map { DeviceAddress(rawValue: $0) }])
+        XCTAssertEqual(shared([two, one, three, one, two])[beacon]?.count, 3)
+        XCTAssertEqual(shared([one, one, two, two, three]), [:], "a tag whose address changes")
+        XCTAssertEqual(
+            shared([0x4300_0012_AB01, 0x4300_0012_AB02, 0x4300_0012_AB01]), [:], "addresses that may change")
+        let register = TagRegister([one, two].map { .init(key: .address(DeviceAddress(rawValue: $0))) })
+        XCTAssertEqual(shared([one, two, one], register: register), [:])
+    }
+
+    func testTheBeaconsAndAddressesThatAreComparedAreLimited() {
+        var senders = BeaconSenders()
+        func note(_ address: UInt64, _ number: Int) {
+            senders.note(
+                DeviceAddress(rawValue: address),
+                sending: BeaconIdentity(uuid: beacon.uuid, major: 0, minor: UInt16(number)))
+        }
+        for number in 0..<100 {
+            for address in (0xC300_0012_AB00 as UInt64)..<0xC300_0012_AB40 { note(address, number) }
+            note(0xC300_0012_AB00, number)
+        }
+        XCTAssertEqual(senders.shared.count, BeaconSenders.mostShared)
+        XCTAssertEqual(Set(senders.shared.values.map(\.count)), [BeaconSenders.mostAddresses])
+    }
+
     func testOneTagHasOneKeyInTheFormatsOfAllGateways() throws {
         var intake = TagIntake()
         let hex = try advertisement(at(0)).data.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
