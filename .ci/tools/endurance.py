@@ -13,8 +13,8 @@ for line in sys.stdin:
               f"descriptors {growth['descriptors']:+d}, {report['survivors']} objects left")
         # The smallest object has 32 bytes, so one object per cycle exceeds this.
         limit = max(128 * 1024, 16 * report["cycles"])
-        # The server and the client of HTTP keep buffers, whose number depends on the times of their threads.
-        if report["subject"] == "liveMap": limit = max(256 * 1024, limit)
+        # Servers and clients keep buffers, whose number depends on the times of their threads.
+        if report["subject"] in ("liveMap", "sharing"): limit = max(256 * 1024, limit)
         if report["survivors"]: problems.append("objects survive")
     else:
         print(f"| {report['hours']:.1f} h in {report['seconds']:.0f} s: {report['readings']} readings, "
