@@ -240,6 +240,19 @@ final class VenueServerCommandTests: XCTestCase {
         }
     }
 
+    func testVenuesWithTheSameBeaconsAreReportedWhenTheyArePublished() throws {
+        let (root, copy) = (try temporaryFolder(), try temporaryFolder() + "/copy")
+        try FileManager.default.copyItem(atPath: "Fixtures/office", toPath: copy)
+        let document = try String(contentsOf: URL(filePath: copy + "/venue.json"), encoding: .utf8)
+        let copied = document.replacing("\"id\": 1,\n  \"name\"", with: "\"id\": 77,\n  \"name\"")
+        XCTAssertNotEqual(copied, document)
+        try Data(copied.utf8).write(to: URL(filePath: copy + "/venue.json"))
+        XCTAssertEqual(try Tool.run(["venue", "publish", root, "Fixtures/office"]).errors, "")
+        let result = try Tool.run(["venue", "publish", root, copy])
+        XCTAssertEqual(result.status, 0, result.errors)
+        XCTAssertTrue(result.errors.contains("indoorloc: the venues 1, 77 have the same beacons"), result.errors)
+    }
+
     func testARefusalWithoutCredentialsNamesTheOptions() throws {
         let server = try server(NginxServer.Configuration(location: "return 403;"))
         let result = try Tool.run(["venue", "fetch", "--server", server.url(), "--cache", try temporaryFolder()])

@@ -143,7 +143,7 @@ extension LocalizationMachine {
     /// Notes a sighting as evidence for the venue. It takes precedence over satellites and a forced venue.
     private mutating func note(_ sighting: Sighting) {
         guard let venue = state.venueID, detectedBy != .beacons else { return }
-        if search.owner(of: sighting.beacon) == venue { detectedBy = .beacons }
+        if search.isBeacon(sighting.beacon, of: venue) { detectedBy = .beacons }
     }
 
     /// Handles a radio event. A failure is reported as an error, so that the user learns why there are no positions.

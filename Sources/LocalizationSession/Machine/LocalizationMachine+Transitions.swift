@@ -51,6 +51,7 @@ extension LocalizationMachine {
         wakeAt = nil
         retryAt = nil
         var directives = [Directive.publish(.searchVenue)]
+        if let shared = search.sharedBeacons { directives.append(.report(.sharedBeacons(shared))) }
         if let forced = settings.forcedVenue, !venues.contains(where: { $0.id == forced }) {
             let message = "forcedVenue \(forced) is not among the source's venues; add its packet or change the setting"
             directives.append(.report(LocalizationError(code: .generic, message: message, kind: .contentUnavailable)))
@@ -71,11 +72,19 @@ extension LocalizationMachine {
         case .catalogue(let venues):
             // The update is newer than the pending answer, which the session then ignores.
             if case .started = state { return learn(venues, at: now) }
+            let sharedBefore = search.sharedBeacons
             search.learn(venues)
+            var directives: [Directive] = []
+            if let shared = search.sharedBeacons, shared != sharedBefore {
+                directives.append(.report(.sharedBeacons(shared)))
+            }
             addresses.learn(venues)
             if let venue = visit?.venue { addresses.learn(venue) }
-            guard case .searchVenue = state, let forced = placedVenue else { return Transition(state: state) }
-            return fetch(forced, at: now)
+            guard case .searchVenue = state, let forced = placedVenue else {
+                return Transition(state: state, directives: directives)
+            }
+            let fetching = fetch(forced, at: now)
+            return Transition(state: fetching.state, directives: directives + fetching.directives)
         }
     }
 

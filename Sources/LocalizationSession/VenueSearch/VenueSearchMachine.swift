@@ -52,6 +52,10 @@ package struct VenueSearchMachine: Hashable, Sendable {
     private let settings: VenueSearchSettings
     private let forced: VenueID?
     private var owners: [BeaconRegion: VenueID] = [:]
+    /// All venues of the regions that several venues have, beginning with the one in `owners`.
+    private var sharers: [BeaconRegion: [VenueID]] = [:]
+    /// The beacons that several venues have; nil without any.
+    package private(set) var sharedBeacons: SharedBeacons?
     private var summaries: [VenueID: VenueSummary] = [:]
     private var heard: [Heard] = []
     private var leader: Leader?
@@ -70,14 +74,52 @@ package struct VenueSearchMachine: Hashable, Sendable {
     }
 
     /// Sets the known venues. A region that two venues share belongs to the forced one, or to the one with the smaller
-    /// ID.
+    /// ID, unless the current venue or satellites decide.
     package mutating func learn(_ catalogue: [VenueSummary]) {
         owners = [:]
+        sharers = [:]
         summaries = [:]
+        sharedBeacons = SharedBeacons(among: catalogue)
         for summary in catalogue.sorted(by: { ($0.id != forced ? 1 : 0, $0.id) < ($1.id != forced ? 1 : 0, $1.id) }) {
             summaries[summary.id] = summary
-            for region in summary.regions where owners[region] == nil { owners[region] = summary.id }
+            for region in summary.regions {
+                guard let owner = owners[region] else {
+                    owners[region] = summary.id
+                    continue
+                }
+                if owner != summary.id { sharers[region, default: [owner]].append(summary.id) }
+            }
         }
+    }
+
+    /// Returns all venues of a beacon that several venues have; nil for any other beacon.
+    private func sharers(of beacon: BeaconIdentity) -> [VenueID]? {
+        guard !sharers.isEmpty else { return nil }
+        let regions = [
+            BeaconRegion(beacon), BeaconRegion(uuid: beacon.uuid, major: beacon.major), BeaconRegion(uuid: beacon.uuid),
+        ]
+        return regions.first { owners[$0] != nil }.flatMap { sharers[$0] }
+    }
+
+    /// Returns whether a beacon belongs to a venue, perhaps to others, too.
+    package func isBeacon(_ beacon: BeaconIdentity, of venue: VenueID) -> Bool {
+        sharers(of: beacon)?.contains(venue) ?? (owner(of: beacon) == venue)
+    }
+
+    /// Returns the venue that a sighting of a beacon indicates; nil if no known venue has it.
+    ///
+    /// A beacon that several venues have indicates the current one, then one that satellites support or at least don't
+    /// contradict, then the one of an earlier session.
+    private func venue(
+        of beacon: BeaconIdentity, current: VenueID?, restored: VenueID?, at now: Instant
+    ) -> VenueID? {
+        guard let venues = sharers(of: beacon) else { return owner(of: beacon) }
+        if let current, venues.contains(current) { return current }
+        let possible = venues.filter { !isContradicted($0, at: now) }
+        let inside = possible.filter { isRecent(lastInside[$0], at: now) }
+        let likely = !inside.isEmpty ? inside : !possible.isEmpty ? possible : venues
+        if likely.first != forced, let restored, likely.contains(restored) { return restored }
+        return likely.first
     }
 
     /// Returns the venue that a beacon belongs to; nil if no known venue has it.
@@ -143,8 +185,10 @@ extension VenueSearchMachine {
     package mutating func observe(
         _ sighting: Sighting, current: VenueID?, restored: VenueID? = nil, isNearby: Bool = false
     ) -> Verdict {
-        guard let venue = owner(of: sighting.beacon) else { return .undecided }
         let now = sighting.instant
+        guard let venue = venue(of: sighting.beacon, current: current, restored: restored, at: now) else {
+            return .undecided
+        }
         lastHeard[venue] = max(lastHeard[venue] ?? now, now)
         if sighting.rssi >= settings.gnssRSSILimit { lastHeardWell[venue] = max(lastHeardWell[venue] ?? now, now) }
         let limit = now.advanced(by: .zero - settings.window)

@@ -100,6 +100,13 @@ public struct VenuePublisher: Sendable {
         }
     }
 
+    /// Returns the summaries of all venues in the folder's catalogue, in ascending order.
+    ///
+    /// - Throws: `.brokenCatalogue` if the catalogue cannot be used.
+    package func summaries() throws(VenueRepositoryError) -> [VenueSummary] {
+        try publishedEntries().values.map(\.summary).sorted { $0.id < $1.id }
+    }
+
     /// Runs the body with exclusive access to the folder.
     private func withExclusiveAccess<Success>(
         _ body: () throws(VenueRepositoryError) -> Success

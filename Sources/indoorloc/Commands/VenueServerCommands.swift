@@ -118,6 +118,7 @@ struct VenuePublishCommand: Command {
             "venue \(venue.id): \(venue.name), version \(venue.version), \(change.rawValue)"
         }
         try StandardOutput.write(lines: lines)
+        if let shared = SharedBeacons(among: try publisher.summaries()) { StandardError.line("\(shared)", .warning) }
         for packet in packets {
             guard let name = VenuePacketReader().unusedRadioMaps(packet).first else { continue }
             StandardError.line(

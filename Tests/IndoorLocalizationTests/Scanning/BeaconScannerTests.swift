@@ -205,11 +205,12 @@ final class BeaconScannerTests: XCTestCase {
         try await stage.start()
         _ = try await hear(stage, 20, from: beginning)
         _ = try await hear(stage, 1, from: beginning + 3_600)
+        _ = try await hear(stage, 200, from: beginning + 2.1)
         let rangings = stage.scanner.rangings
-        _ = try await hear(stage, 100, from: beginning + 2.1, rssi: -85)
-        stage.source.send(ScannerStage.sighting(at: beginning + 12.1, rssi: -85))
+        // Without the time between them, these measurements would weigh little beside the earlier ones.
+        _ = try await hear(stage, 60, from: beginning + 22.1, rssi: -85)
         let told = try await Bounded.elements(of: rangings, until: "the new distance") {
-            ($0.ranges.first?.rssi ?? 0) < -84
+            ($0.ranges.first?.rssi ?? 0) < -80
         }
         XCTAssertFalse(told.isEmpty)
     }

@@ -115,6 +115,62 @@ final class VenueSearchMachineTests: XCTestCase {
         XCTAssertEqual(machine.owner(of: SessionStage.beacon(1, 1)), 3)
     }
 
+    // MARK: - Beacons that several venues have
+
+    /// The shop is a kilometre north of the office, and was set up with the office's beacons.
+    private var twins: VenueSearchMachine {
+        var machine = VenueSearchMachine(settings: VenueSearchSettings(), forced: nil)
+        var summaries = SessionStage.summaries
+        summaries[1].regions = summaries[0].regions
+        machine.learn(summaries)
+        return machine
+    }
+
+    func testABeaconOfTwoVenuesIndicatesTheCurrentOne() {
+        var machine = twins
+        for second in 0..<60 {
+            XCTAssertEqual(hear(&machine, 1, at: Double(second), rssi: -40, current: 2), .undecided)
+        }
+        XCTAssertEqual(machine.lastHeard(of: 2), Instant(seconds: 59))
+        XCTAssertNil(machine.lastHeard(of: 1))
+        XCTAssertTrue(machine.isBeacon(SessionStage.beacon(1, 1), of: 2))
+        XCTAssertFalse(machine.isBeacon(SessionStage.beacon(2, 1), of: 2))
+    }
+
+    func testABeaconOfTwoVenuesIndicatesTheOneThatSatellitesSupport() {
+        var machine = twins
+        XCTAssertEqual(hear(&machine, 1, at: 0), .venue(1), "the smaller number without any hint")
+        machine = twins
+        _ = locate(&machine, 52.01, at: 1)
+        XCTAssertEqual(hear(&machine, 1, at: 2), .venue(2), "inside")
+        machine = twins
+        _ = locate(&machine, 52.02, at: 1)
+        machine.restart()
+        XCTAssertEqual(hear(&machine, 1, at: 2), .undecided, "far from both")
+    }
+
+    func testABeaconOfTwoVenuesIndicatesTheOneOfTheEarlierSession() {
+        var machine = twins
+        let sighting = Sighting(instant: .zero, beacon: SessionStage.beacon(1, 1), rssi: -60)
+        XCTAssertEqual(machine.observe(sighting, current: nil, restored: 2), .venue(2))
+    }
+
+    func testSharedBeaconsAreReportedOncePerCatalogue() {
+        var summaries = SessionStage.summaries
+        summaries[1].regions = summaries[0].regions
+        var machine = SessionStage.machine()
+        var told = machine.handle(.start, at: 0)
+        told += machine.handle(.catalogue(summaries), at: 0)
+        told += machine.handle(.venues(.catalogue(summaries)), at: 1)
+        let reports = told.compactMap { if case .report(let error) = $0 { error } else { nil } }
+        XCTAssertEqual(reports.map(\.code), [.generic])
+        XCTAssertTrue(reports.first?.message.hasPrefix("the venues 1, 2 have the same beacons (UUID ") ?? false)
+        XCTAssertTrue(reports.first?.message.contains("major 1, minor 1, and 2 more") ?? false, "\(reports)")
+        XCTAssertEqual(machine.handle(.venues(.catalogue(SessionStage.summaries)), at: 2), [])
+    }
+
+    // MARK: - Order
+
     func testALateSightingDoesNotMakeTheLastOneOlder() {
         var machine = machine()
         _ = hear(&machine, 1, at: 5)
