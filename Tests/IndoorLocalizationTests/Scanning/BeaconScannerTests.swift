@@ -173,12 +173,12 @@ final class BeaconScannerTests: XCTestCase {
 
     /// Lets a beacon be heard ten times a second, with instants of the source; returns the records.
     private func hear(
-        _ stage: ScannerStage, _ count: Int, from instant: Double, rssi: Double = -60
+        _ stage: ScannerStage, _ count: Int, from instant: Double
     ) async throws -> [BeaconRecord] {
         var records: [BeaconRecord] = []
         for place in 0..<count {
             let beacons = stage.scanner.beacons
-            stage.source.send(ScannerStage.sighting(at: instant + Double(place) / 10, rssi: rssi))
+            stage.source.send(ScannerStage.sighting(at: instant + Double(place) / 10))
             records += try await Bounded.first(1, of: beacons)
             stage.clock.advance(by: .milliseconds(100))
         }
@@ -196,23 +196,6 @@ final class BeaconScannerTests: XCTestCase {
         // The source's wall clock belongs to its own instants.
         XCTAssertEqual(
             try XCTUnwrap(last.unixTime).seconds, 1_000_000 + beginning - 3_600 + 3.9, accuracy: 0.01)
-    }
-
-    func testDistancesFollowTheBeaconAfterAReadingWithAnInstantInTheFuture() async throws {
-        let stage = ScannerStage(ScriptedSource(), ScannerSettings())
-        let all = BeaconRegion(uuid: ScannerStage.uuid)
-        await stage.scanner.track(all, id: "all")
-        try await stage.start()
-        _ = try await hear(stage, 20, from: beginning)
-        _ = try await hear(stage, 1, from: beginning + 3_600)
-        _ = try await hear(stage, 200, from: beginning + 2.1)
-        let rangings = stage.scanner.rangings
-        // Without the time between them, these measurements would weigh little beside the earlier ones.
-        _ = try await hear(stage, 60, from: beginning + 22.1, rssi: -85)
-        let told = try await Bounded.elements(of: rangings, until: "the new distance") {
-            ($0.ranges.first?.rssi ?? 0) < -80
-        }
-        XCTAssertFalse(told.isEmpty)
     }
 
     func testARecordingIsCycledByItsInstants() async throws {
