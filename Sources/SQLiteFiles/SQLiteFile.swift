@@ -63,10 +63,17 @@ package final class SQLiteFile<Failure: SQLiteFileError> {
 
     /// Returns whether SQLite must not look for other programs that use a file: there are none, and it would have to
     /// create a file for the exchange with them in a folder that isn't writable.
+    ///
+    /// Only a file with a write-ahead log needs such a file. Source: sqlite.org, *Database File Format*, section 1.3.
     private static func isAtRest(_ path: String) -> Bool {
         let file = resolved(path)
         let folder = file.lastIndex(of: "/").map { String(file[...$0]) } ?? "."
-        return access(folder, W_OK) != 0 && access(file + "-wal", F_OK) != 0
+        guard access(folder, W_OK) != 0, access(file + "-wal", F_OK) != 0, access(file + "-journal", F_OK) != 0,
+            let stream = fopen(file, "re")
+        else { return false }
+        defer { fclose(stream) }
+        var versions = [UInt8](repeating: 0, count: 2)
+        return fseek(stream, 18, SEEK_SET) == 0 && fread(&versions, 1, 2, stream) == 2 && versions == [2, 2]
     }
 
     /// Returns the URI of a file that no program changes. Source: sqlite.org, *Uniform Resource Identifiers*.

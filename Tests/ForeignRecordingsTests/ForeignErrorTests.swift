@@ -88,14 +88,25 @@ final class ForeignErrorTests: XCTestCase {
 
     func testATableThatIsNotUTF8IsAnErrorWithItsLine() throws {
         let row = Array("1,C0:00:00:00:00:01,-60,K".utf8)
-        for (header, name, line) in [("room", [0xFC], 2), ("r\u{E4}ume", [0x63], 1)] as [(String, [UInt8], Int)] {
+        let (ofLine, ofFile) = (":2: the line isn't UTF-8.", ": the file isn't UTF-8.")
+        for (header, name, place) in [("room", [0xFC], ofLine), ("r\u{E4}ume", [0x63], ofFile)]
+            as [(String, [UInt8], String)]
+        {
             // A letter of Latin-1 is its scalar.
             let bytes = "time,mac,rssi,\(header)\n".unicodeScalars.map { UInt8($0.value) } + row + name + [0x0A]
-            XCTAssertEqual(try failure(bytes, as: .csv), "file:\(line): the line isn't UTF-8. Save the file as UTF-8.")
+            XCTAssertEqual(try failure(bytes, as: .csv), "file\(place) Save the file as UTF-8.")
             let path = try temporaryFile("walk.csv", bytes)
             XCTAssertThrowsError(try ForeignFixture.read(path), "the format is detected all the same") { error in
-                XCTAssertTrue("\(error)".hasSuffix("the line isn't UTF-8. Save the file as UTF-8."), "\(error)")
+                XCTAssertTrue("\(error)".hasSuffix("\(place) Save the file as UTF-8."), "\(error)")
             }
+        }
+        // Names from the air may have any bytes; a header that is skipped would make a header of the first reading.
+        let other = Array("time,mac,rssi,name\n1,C0:00:00:00:00:01,-60,K".utf8) + [0xFC, 0x0A]
+        XCTAssertNil(try failure(other, as: .csv))
+        let header = Array("time,mac,rssi,r".utf8) + [0xE4] + Array("ume\n1,C0:00:00:00:00:01,-60,K\n".utf8)
+        let path = try temporaryFile("header.csv", header)
+        XCTAssertThrowsError(try ForeignFixture.read(path, strictness: .lenient)) { error in
+            XCTAssertTrue("\(error)".hasSuffix("\(ofFile) Save the file as UTF-8."), "\(error)")
         }
         XCTAssertNil(try failure("time,mac,rssi,room\n1,C0:00:00:00:00:01,-60,K\u{FC}che\n", as: .csv))
         XCTAssertThrowsError(try ForeignBeacon.table("b.csv", bytes: Array("name,mac\nK".utf8) + [0xFC, 0x0A])) {

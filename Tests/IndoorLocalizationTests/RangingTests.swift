@@ -62,16 +62,6 @@ final class RangingTests: XCTestCase {
         XCTAssertGreaterThan(filter.mean, -62)
     }
 
-    func testTheFilterBeginsAgainAfterAMeasurementWithAnInstantInTheFuture() {
-        var filter = RSSIFilter(rssi: -60, at: .zero)
-        filter.update(rssi: -60, at: Instant(seconds: 3_600))
-        filter.update(rssi: -80, at: Instant(seconds: 1))
-        XCTAssertEqual(filter.instant, Instant(seconds: 1))
-        XCTAssertEqual(filter.mean, -80)
-        filter.update(rssi: -80, at: Instant(seconds: -4))
-        XCTAssertEqual(filter.instant, Instant(seconds: 1), "late by five seconds")
-    }
-
     // MARK: - Model
 
     func testDistanceAndRSSIAreInverse() {

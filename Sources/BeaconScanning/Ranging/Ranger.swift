@@ -278,13 +278,8 @@ package struct RSSIFilter: Hashable, Sendable {
     }
 
     /// Updates the filter with a measurement in dBm. A measurement older than the latest one is treated as
-    /// simultaneous with it. If it is older by more than the longest delay of delivery, the latest one had a wrong
-    /// instant, and the filter begins again.
+    /// simultaneous with it.
     package mutating func update(rssi: Double, at now: Instant) {
-        guard now.duration(to: instant) <= SessionTimeline.longestDelay else {
-            self = RSSIFilter(rssi: rssi, at: now, settings: settings)
-            return
-        }
         let predicted = predictedVariance(at: now)
         let noise = settings.measurementDeviation * settings.measurementDeviation
         let innovation = rssi - mean

@@ -21,7 +21,7 @@ extension ForeignBeacon {
             if line.last == 0x0D { line.removeLast() }
             guard line.contains(where: { $0 > 0x20 }) else { continue }
             do throws(ForeignProblem) {
-                try CSVLine.checkText(line)
+                if let problem = CSVLine.problem(ofText: line) { throw problem }
                 guard let (header, name) = header else {
                     header = try begin(line)
                     continue
@@ -30,7 +30,7 @@ extension ForeignBeacon {
                 guard name < fields.count, !fields[name].isEmpty else {
                     throw ForeignProblem(header.fields[name], .missing(expected: "the name of the beacon"))
                 }
-                table[fields[name]] = try beacon(CSVRow(header: header, fields: fields))
+                table[fields[name]] = try beacon(CSVRow(header: header, fields: fields, line))
             } catch {
                 throw ForeignRecordingError(
                     file: path, format: .csv, place: .line(number), field: error.field, problem: error.problem)

@@ -24,9 +24,11 @@ struct CSVContent: RecordContent {
     static func isWigle(_ line: [UInt8]) -> Bool { line.starts(with: Array("WigleWifi-".utf8)) }
 
     mutating func decode(_ record: [UInt8], into output: inout ForeignOutput) throws(ForeignProblem) {
-        try CSVLine.checkText(record)
         if self.header == nil {
-            guard let pattern = settings.line else { return try begin(record) }
+            guard let pattern = settings.line else {
+                if let problem = CSVLine.problem(ofText: record, endsFile: true) { throw problem }
+                return try begin(record)
+            }
             try begin(CSVHeader(pattern))
         }
         guard let header = self.header else { return }
@@ -36,7 +38,7 @@ struct CSVContent: RecordContent {
         } else {
             fields = try header.fields(of: record)
         }
-        if isComplete { return try decode(CSVRow(header: header, fields: fields), into: &output) }
+        if isComplete { return try decode(CSVRow(header: header, fields: fields, record), into: &output) }
         // The first row shows which column has the addresses.
         isComplete = true
         var complete = header
@@ -45,7 +47,7 @@ struct CSVContent: RecordContent {
         if let (column, expected) = complete.missing(settings) {
             throw ForeignProblem(column.rawValue, .missing(expected: expected), endsFile: true)
         }
-        try decode(CSVRow(header: complete, fields: fields), into: &output)
+        try decode(CSVRow(header: complete, fields: fields, record), into: &output)
     }
 
     /// Reads the header, or the line of WiGLE before it.
@@ -287,6 +289,14 @@ extension CSVColumn {
 struct CSVRow {
     let header: CSVHeader
     let fields: [String]
+    /// The problem of a line that isn't UTF-8. It concerns only fields whose content is used: names from the air may be
+    /// cut in the middle of a character.
+    private let problem: ForeignProblem?
+
+    init(header: CSVHeader, fields: [String], _ record: [UInt8]) {
+        (self.header, self.fields) = (header, fields)
+        problem = CSVLine.problem(ofText: record)
+    }
 
     /// Whether a number may have a comma before its decimals: a comma doesn't separate the fields.
     var hasComma: Bool { header.separator != UInt8(ascii: ",") }
@@ -302,6 +312,7 @@ struct CSVRow {
         _ column: CSVColumn, _ expected: String, _ parse: (String) -> Value?
     ) throws(ForeignProblem) -> Value? {
         guard let index = header.columns[column], index < fields.count, !fields[index].isEmpty else { return nil }
+        if let problem, fields[index].unicodeScalars.contains("\u{FFFD}") { throw problem }
         guard let value = parse(fields[index]) else {
             throw .invalid(header.names[column] ?? column.rawValue, fields[index], expected: expected)
         }

@@ -2,10 +2,11 @@ import TextFormats
 
 /// The fields of a line of CSV. A field in quotes must end on its line.
 enum CSVLine {
-    /// Throws if a line isn't UTF-8: without the bytes that are invalid, different names would become one.
-    static func checkText(_ line: [UInt8]) throws(ForeignProblem) {
-        guard line.contains(where: { $0 >= 0x80 }), String(validating: line, as: UTF8.self) == nil else { return }
-        throw ForeignProblem(nil, .unsupported("isn't UTF-8", remedy: "Save the file as UTF-8"))
+    /// Returns the problem of a line that isn't UTF-8; nil if it is. Without the invalid bytes, different names would become
+    /// one.
+    static func problem(ofText line: [UInt8], endsFile: Bool = false) -> ForeignProblem? {
+        guard line.contains(where: { $0 >= 0x80 }), String(validating: line, as: UTF8.self) == nil else { return nil }
+        return ForeignProblem(nil, .unsupported("isn't UTF-8", remedy: "Save the file as UTF-8"), endsFile: endsFile)
     }
 
     /// Returns the fields, without white space at their ends.

@@ -280,6 +280,7 @@ package struct TagIntake: Sendable {
         guard known.contains(tag) || acquaintance.isLocated(tag, at: arrival) else {
             return .failure(Dropped(reason: .stranger))
         }
+        naming.noteSender(of: reading)
         if let battery = reading.battery { note(battery, of: tag) }
         let isDuplicate = filter.isDuplicate(
             reading, of: tag, receiver: receiver, arrival: arrival, message: decodedMessages)

@@ -51,6 +51,14 @@ package struct TagNaming: Sendable {
     /// The beacons that several addresses send, which therefore have one key, each with its addresses.
     package var sharedBeacons: [BeaconIdentity: [DeviceAddress]] { senders.shared }
 
+    /// Notes the address that sends the beacon of a located tag, unless the register has a tag with that address.
+    mutating func noteSender(of reading: GatewayReading) {
+        guard let beacon = reading.beacon, let address = reading.address, address.rawValue != 0, !address.mayChange,
+            registered.key(of: TagKey.address(address).canonical) == nil
+        else { return }
+        senders.note(address, sending: beacon)
+    }
+
     /// The number of links.
     package var linkCount: Int { links.count }
 
@@ -70,7 +78,6 @@ package struct TagNaming: Sendable {
         let key = address.map { TagKey.address($0).canonical }
         let beacon = reading.beacon.map(TagKey.beacon) ?? given?.ifBeacon ?? named?.ifBeacon
         if let registered = key.flatMap(registered.key(of:)) { return registered }
-        if let beacon = reading.beacon, let address, !address.mayChange { senders.note(address, sending: beacon) }
         let other =
             beacon.flatMap(registered.key(of:)) ?? given.flatMap(registered.key(of:))
             ?? named.flatMap(registered.key(of:)) ?? beacon

@@ -325,9 +325,11 @@ package struct TagHistoryError: SQLiteFileError, Hashable, Sendable, CustomStrin
     /// Creates an error that is not from SQLite.
     package init(_ reason: Reason, path: String) { (self.reason, self.path, message, code) = (reason, path, "", 0) }
 
-    /// Whether the same outputs can be written later.
+    /// Whether the same outputs can be written later. Errors of memory (7) and of input and output (10) pass, too:
+    /// a full disk may cause both.
     var passes: Bool {
         [.sqlite(.busy), .sqlite(.full), .sqlite(.readOnly), .sqlite(.cannotOpen)].contains(reason)
+            || [7, 10].contains(code & 0xFF)
     }
 
     package var description: String {

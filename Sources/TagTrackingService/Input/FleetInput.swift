@@ -97,7 +97,8 @@ package final class MessageQueue: Sendable {
 
     /// Appends a message, or counts it as lost.
     package func append(_ message: GatewayMessage) {
-        ways.withLock { $0.hasAppended = true }
+        // A retained message says nothing about the gateways of now.
+        if !message.isRetained { ways.withLock { $0.hasAppended = true } }
         if !add(message) { content.withLock { $0.lost += 1 } }
     }
 

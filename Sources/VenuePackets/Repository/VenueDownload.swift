@@ -153,8 +153,8 @@ struct FileDownload: Sendable {
         } catch {
             if let failure = body.failure { throw failure }
             guard error == .stopped else { throw VenueRepositoryError(error, url: url) }
+            if let error = body.unusable { throw try emptied(partial, error) }
             partial.remove()
-            if body.isPage { throw .page(url) }
             throw .broken(url, "$", "has more than the \(file.size) bytes given in the catalogue; publish it again")
         }
         switch head.status {
@@ -169,15 +169,20 @@ struct FileDownload: Sendable {
         }
         let size = try VenueRepositoryError.storing(partial.size)
         if size == file.size { return .fetched(head.tag) }
-        if body.isPage {
-            partial.remove()
-            throw .page(url)
-        }
+        if let error = body.unusable { throw try emptied(partial, error) }
         guard head.ends(at: size) else {
             throw .unreachable(url: url, reason: "the response ended after \(size) of \(file.size) bytes")
         }
         partial.remove()
         throw .broken(url, "$", "has \(size) bytes, not \(file.size) as in the catalogue; publish it again")
+    }
+
+    /// Empties the file before another attempt writes it, and returns the error of this one.
+    private func emptied(
+        _ partial: PartialFile, _ error: VenueRepositoryError
+    ) throws(VenueRepositoryError) -> VenueRepositoryError {
+        try VenueRepositoryError.storing { () throws(FileSystemError) in try partial.begin(nil) }
+        return error
     }
 }
 
@@ -189,6 +194,7 @@ private final class BodyWriter: Sendable {
         var hasBegun = false
         var size: Int
         var isPage = false
+        var encoding: String?
         var failure: VenueRepositoryError?
     }
 
@@ -214,8 +220,18 @@ private final class BodyWriter: Sendable {
     /// The error that prevented a write; nil if there is none.
     var failure: VenueRepositoryError? { state.withLock { $0.failure } }
 
-    /// Whether the response looks like a web page. A server may also give a file the wrong type.
-    var isPage: Bool { state.withLock { $0.isPage } }
+    /// The error of a response that isn't the file, if it looks like a web page or is compressed; nil otherwise.
+    ///
+    /// A server may also give a file the wrong type or encoding, so that the size of the file decides first.
+    var unusable: VenueRepositoryError? {
+        let (isPage, encoding) = state.withLock { ($0.isPage, $0.encoding) }
+        if let encoding {
+            let message = "the server compresses it (\(encoding)), although that was not requested"
+            let kind = url.split(separator: ".").last.map { ".\($0)" } ?? ""
+            return .broken(url, "$", "\(message); switch that off for files such as \(kind)")
+        }
+        return isPage ? .page(url) : nil
+    }
 
     /// Writes the next bytes; returns whether to continue.
     func write(_ head: TransferHead, _ bytes: UnsafeRawBufferPointer) -> Bool {
@@ -223,11 +239,7 @@ private final class BodyWriter: Sendable {
         do throws(VenueRepositoryError) {
             if !state.hasBegun {
                 state.hasBegun = true
-                if let encoding = head.encoding {
-                    let message = "the server compresses it (\(encoding)), although that was not requested"
-                    let kind = url.split(separator: ".").last.map { ".\($0)" } ?? ""
-                    throw .broken(url, "$", "\(message); switch that off for files such as \(kind)")
-                }
+                state.encoding = head.encoding
                 state.isPage = head.isPage || Self.beginsLikePage(bytes)
                 if head.status != 206 || head.offset != offset {
                     // Status 200 sends the whole file: the file has changed, or the server doesn't support ranges. Any

@@ -126,6 +126,8 @@ extension VenueRepository {
             }
         }
         guard let entry = newerEntry(than: stored, of: id) else { return nil }
+        // A corrected version arrives with the next catalogue, which sessions request in the background.
+        if let stored, let known = rejection(of: entry) { return try keep(stored, despite: known.error) }
         do throws(VenueRepositoryError) {
             return try await fetch(entry, over: stored, progress)
         } catch {
@@ -164,34 +166,56 @@ extension VenueRepository {
     ) async throws(VenueRepositoryError) -> StoredVersion? {
         guard let server, let transport else { return nil }
         let id = entry.summary.id
-        if let known = rejected[id], known.applies(to: entry, at: clock.elapsed()) { throw known.error }
-        rejected[id] = nil
+        if let known = rejection(of: entry) { throw known.error }
         let attempts = stored == nil ? server.patience.attempts : 1
         let download = FileDownload(server: server, transport: transport, retry: retry, attempts: attempts)
         do throws(VenueRepositoryError) {
-            return try await VenueDownload(entry: entry, stored: stored, download: download, cache: cache).run(progress)
+            let version = try await VenueDownload(entry: entry, stored: stored, download: download, cache: cache)
+                .run(progress)
+            rejected[id] = nil
+            return version
         } catch {
             if case .brokenPacket = error {
-                rejected[id] = RejectedVersion(entry: entry, error: error, since: clock.elapsed())
+                rejected[id] = RejectedVersion(of: entry, error: error, at: clock.elapsed(), after: rejected[id])
             }
             throw error
         }
+    }
+
+    /// Returns what is known of a version that cannot be used; nil if it is to be downloaded.
+    private func rejection(of entry: CatalogueEntry) -> RejectedVersion? {
+        rejected[entry.summary.id].flatMap { $0.applies(to: entry, at: clock.elapsed()) ? $0 : nil }
     }
 }
 
 /// A version on the server that cannot be used, so that the same files aren't downloaded again and again.
 struct RejectedVersion: Sendable {
-    /// The time after which the files are downloaded again, because they may have been corrected in place.
-    private static let lifetime = Duration.seconds(10 * 60)
+    /// The time after which the files are downloaded again, because they may have been corrected in place: the first one,
+    /// which doubles with each further download of the same files, and the longest one.
+    private static let (firstLifetime, longestLifetime) = (Duration.seconds(10 * 60), Duration.seconds(86_400))
 
-    let entry: CatalogueEntry
+    private let entry: CatalogueEntry
     let error: VenueRepositoryError
     /// The clock's time of the download.
-    let since: Duration
+    private let since: Duration
+    private let lifetime: Duration
+
+    /// Creates the record of a download.
+    ///
+    /// - Parameter earlier: the latest rejected version of the venue.
+    init(of entry: CatalogueEntry, error: VenueRepositoryError, at now: Duration, after earlier: Self?) {
+        (self.entry, self.error, since) = (entry, error, now)
+        let isKnown = earlier?.hasFiles(of: entry) ?? false
+        lifetime = isKnown ? min((earlier?.lifetime ?? .zero) * 2, Self.longestLifetime) : Self.firstLifetime
+    }
+
+    private func hasFiles(of other: CatalogueEntry) -> Bool {
+        entry.packet == other.packet && entry.files == other.files
+    }
 
     /// Returns whether an entry of the catalogue has the same files, and they were downloaded recently.
     func applies(to other: CatalogueEntry, at now: Duration) -> Bool {
-        entry.packet == other.packet && entry.files == other.files && now - since < Self.lifetime
+        hasFiles(of: other) && now - since < lifetime
     }
 }
 

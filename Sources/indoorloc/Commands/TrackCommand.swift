@@ -260,7 +260,7 @@ package struct TrackCommand: Command {
         let used = fleet.hasVenue ? try await usedPacket(&settings) : nil
         let packet = used?.packet
         let demo = isDemo ? DemoFleet(venue: packet?.venue, seed: seed) : nil
-        let rooms = try rooms.map { try TrackRooms($0) }
+        let rooms = try rooms.map { try TrackRooms($0, canChange: self.page != nil) }
         guard let venue = rooms?.venue ?? packet?.venue ?? demo?.venue else { return }
         let register = try demo?.register ?? fleet.register()
         let rules = try alerts?.rules(venue, register)

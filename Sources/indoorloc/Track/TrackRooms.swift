@@ -40,21 +40,22 @@ struct TrackRooms: Sendable {
 
     /// Reads the file.
     ///
+    /// - Parameter canChange: whether rooms can be trained, so that the file is written.
     /// - Throws: `TrainingFileError` if the file is there and can't be read, or `CommandError` if its folder is missing, or
     ///   a training couldn't be written.
-    init(_ path: String) throws {
+    init(_ path: String, canChange: Bool) throws {
         self.path = path
         let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
         guard access(folder, F_OK) == 0 else {
             throw CommandError(
                 description: "--rooms \(path): its folder doesn't exist; create it, or give another file")
         }
-        // A change replaces the file.
-        guard access(folder, W_OK | X_OK) == 0, access(path, F_OK) != 0 || access(path, W_OK) == 0 else {
+        // A change replaces the file, which need not be writable itself. Changes come from the page.
+        guard !canChange || access(folder, W_OK | X_OK) == 0 else {
             throw CommandError(
                 description:
                     "--rooms \(path): a training couldn't be written: \(String(cString: strerror(errno))); permit "
-                    + "writing the file and its folder, or give another file")
+                    + "writing its folder, or give another file")
         }
         training = access(path, F_OK) == 0 ? try RoomTrainingFile.read(path) : RoomTrainingSet()
     }

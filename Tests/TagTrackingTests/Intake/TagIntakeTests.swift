@@ -51,8 +51,10 @@ final class TagIntakeTests: XCTestCase {
     }
 
     func testABeaconThatSeveralAddressesSendIsReported() {
-        func shared(_ addresses: [UInt64], register: TagRegister = TagRegister()) -> [BeaconIdentity: [DeviceAddress]] {
-            var intake = TagIntake(register: register)
+        func shared(
+            _ addresses: [UInt64], register: TagRegister = TagRegister(), settings: FleetSettings = FleetSettings()
+        ) -> [BeaconIdentity: [DeviceAddress]] {
+            var intake = TagIntake(register: register, settings: settings)
             for (second, address) in addresses.enumerated() {
                 var reading = GatewayReading(receiver: "hall", name: nil, rssi: -60)
                 (reading.address, reading.beacon) = (DeviceAddress(rawValue: address), beacon)
@@ -68,6 +70,9 @@ final class TagIntakeTests: XCTestCase {
             shared([0x4300_0012_AB01, 0x4300_0012_AB02, 0x4300_0012_AB01]), [:], "addresses that may change")
         let register = TagRegister([one, two].map { .init(key: .address(DeviceAddress(rawValue: $0))) })
         XCTAssertEqual(shared([one, two, one], register: register), [:])
+        var settings = FleetSettings()
+        settings.unknownTags = .none
+        XCTAssertEqual(shared([one, two, one], settings: settings), [:], "tags that aren't located")
     }
 
     func testTheBeaconsAndAddressesThatAreComparedAreLimited() {

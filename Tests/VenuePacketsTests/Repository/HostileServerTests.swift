@@ -372,6 +372,29 @@ final class LyingServerTests: XCTestCase {
         try assertWhole(try await repository.venue(1), version: 3)
     }
 
+    func testAnAttemptAfterAPageGetsThePacket() async throws {
+        let root = try publishedFolder()
+        let isFirst = Guarded(true)
+        let server = try rudeServer { path, _ in
+            let bytes = FileManager.default.contents(atPath: root + path).map(Array.init) ?? []
+            let isPage =
+                path.hasPrefix("/venues/")
+                && isFirst.withLock { first in
+                    defer { first = false }
+                    return first
+                }
+            return isPage
+                ? .with("HTTP/1.1 200 OK\nContent-Type: text/html", Array("<!DOCTYPE html><html>Welcome</html>".utf8))
+                : .with("HTTP/1.1 200 OK\nContent-Length: \(bytes.count)", bytes)
+        }
+        var patience = RetryPolicy()
+        (patience.attempts, patience.firstPause) = (2, .milliseconds(10))
+        let address = try VenueServer(server.url, patience: patience)
+        let repository = VenueRepository(cache: try temporaryFolder(), server: address)
+        try assertWhole(try await repository.venue(1), version: 3)
+        XCTAssertFalse(isFirst.withLock(\.self))
+    }
+
     func testPacketsAreRequestedUncompressed() async throws {
         let picky = "location ~ (zip|png)$ { if ($http_accept_encoding != identity) { return 406; } }"
         let server = try nginx(serving: try publishedFolder(), NginxServer.Configuration(server: picky))

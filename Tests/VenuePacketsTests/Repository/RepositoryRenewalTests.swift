@@ -131,6 +131,18 @@ final class RepositoryRenewalTests: XCTestCase {
         XCTAssertEqual(try server.stopAndTellRequests().filter { $0.path.hasPrefix("/venues/") }.count, 2)
     }
 
+    func testThePauseDoublesWhileTheSameFilesAreBroken() async throws {
+        let root = try publishedFolder()
+        _ = try breakPacket(of: root)
+        let (server, clock) = (try nginx(serving: root), ManualClock())
+        let repository = try repository(over: server, clock: clock)
+        for pause in [0, 600, 1_199, 1] {
+            clock.advance(by: .seconds(pause))
+            await assertBroken(repository)
+        }
+        XCTAssertEqual(try server.stopAndTellRequests().filter { $0.path.hasPrefix("/venues/") }.count, 3)
+    }
+
     func testAStoredVersionIsUsedUntilTheBrokenNewerOneIsCorrected() async throws {
         let root = try publishedFolder()
         let (server, clock) = (try nginx(serving: root), ManualClock())
@@ -141,6 +153,7 @@ final class RepositoryRenewalTests: XCTestCase {
         _ = try await repository.catalogue()
         for _ in 1...3 { try assertWhole(try await repository.venue(1), version: 3) }
         try publish(version: 5, in: root)
+        _ = try await repository.catalogue()
         try assertWhole(try await repository.venue(1), version: 5)
         let zips = try server.stopAndTellRequests().filter { $0.path.hasPrefix("/venues/") }
         XCTAssertEqual(zips.count, 3, "\(zips)")
