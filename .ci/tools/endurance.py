@@ -11,10 +11,9 @@ for line in sys.stdin:
         print(f"| {report['subject']}: {report['cycles']} cycles in {report['seconds']:.0f} s: "
               f"heap {growth['heapBytes']:+d} bytes, threads {growth['threads']:+d}, "
               f"descriptors {growth['descriptors']:+d}, {report['survivors']} objects left")
-        # The smallest object has 32 bytes, so one object per cycle exceeds this.
-        limit = max(128 * 1024, 16 * report["cycles"])
-        # Servers and clients keep buffers, whose number depends on the times of their threads.
-        if report["subject"] in ("liveMap", "sharing"): limit = max(256 * 1024, limit)
+        # Servers, clients and the runtime keep buffers, whose number depends on the times of their threads. The smallest
+        # object has 32 bytes, so one object in each of 10,000 cycles exceeds this.
+        limit = max(256 * 1024, 16 * report["cycles"])
         if report["survivors"]: problems.append("objects survive")
     else:
         print(f"| {report['hours']:.1f} h in {report['seconds']:.0f} s: {report['readings']} readings, "
