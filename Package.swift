@@ -254,7 +254,7 @@ let targets: [Target] = [
         name: "TagTrackingServiceTests",
         dependencies: [
             "LiveSurvey", "TagTracking", "TagTrackingService", "MQTTSharing", "VenuePackets", "SQLiteFiles",
-            "IndoorLocalizationTesting", "LoopbackServers",
+            "IndoorLocalizationTesting", "LoopbackServers", "TemporaryFiles",
         ]),
     // The decoders of external bytes. .ci/fuzz compiles a part of these files for libFuzzer.
     .testTarget(

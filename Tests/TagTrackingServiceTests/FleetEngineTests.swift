@@ -12,7 +12,8 @@ import XCTest
 final class FleetEngineTests: XCTestCase {
     private static let start = Instant(seconds: 1_700_000_000)
 
-    private static let venue: Venue = {
+    /// A hall with six gateways.
+    static let venue: Venue = {
         let receivers = (0..<6).map { index in
             let id = "gateway-\(index)"
             return VenueReceiver(

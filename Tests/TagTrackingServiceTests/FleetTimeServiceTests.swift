@@ -14,21 +14,11 @@ final class FleetTimeServiceTests: XCTestCase {
     private static let start = Instant(seconds: 1_700_000_000)
     private static let cart = TagKey.address(DeviceAddress(rawValue: 0xC300_0012_AB01))
 
-    private static let venue: Venue = {
-        let receivers = (0..<6).map { index in
-            let id = "gateway-\(index)"
-            return VenueReceiver(
-                id: id, identity: VenueReceiver.identity(for: id), mapID: 1,
-                point: MapPoint(x: 5 + 10 * Double(index % 3), y: 5 + 10 * Double(index / 3)))
-        }
-        let map = VenueMap(id: 1, name: "Hall", level: 0, width: 30, height: 20)
-        return Venue(id: 7, name: "Hall", maps: [map], receivers: receivers)
-    }()
-
     private var setup: FleetEngine.Setup {
         var settings = FleetSettings()
         settings.classes["standard"] = .light
-        return FleetEngine.Setup(model: FleetModel(venue: Self.venue, settings: settings), seed: 3, partitionCount: 2)
+        return FleetEngine.Setup(
+            model: FleetModel(venue: FleetEngineTests.venue, settings: settings), seed: 3, partitionCount: 2)
     }
 
     private static func at(_ seconds: Double) -> Instant { start.advanced(by: .seconds(seconds)) }
@@ -128,7 +118,7 @@ final class FleetTimeServiceTests: XCTestCase {
                 #"""
                 [{"name": "Silent", "when": "silent", "silence": 900, "tags": "*"},
                  {"name": "Left", "when": "leaves", "map": "Hall", "tags": "*"}]
-                """#.utf8), venue: Self.venue, register: register)
+                """#.utf8), venue: FleetEngineTests.venue, register: register)
         let destination = AlertedSink()
         let alerts = try await AlertService(
             .init(rules: rules, register: register, epoch: 1), to: [destination], hearings: engine, isListening: true,

@@ -67,22 +67,15 @@ extension VenueRepository {
         let request = TransferRequest(url: url, unless: tag, acceptsCompressed: true)
         return try await retry.run(attempts: attempts) {
             () throws(VenueRepositoryError) -> (bytes: [UInt8], tag: EntityTag?)? in
-            let body = Guarded<[UInt8]>([])
-            let head: TransferHead
+            let (head, bytes): (TransferHead, [UInt8])
             do throws(TransferFailure) {
-                head = try await transport.fetch(request) { _, bytes in
-                    let piece = [UInt8](bytes)
-                    return body.withLock { body in
-                        body += piece
-                        return body.count <= CatalogueDocument.limit
-                    }
-                }
+                (head, bytes) = try await transport.content(of: request, limit: CatalogueDocument.limit)
             } catch {
                 guard error == .stopped else { throw VenueRepositoryError(error, url: url) }
                 throw .brokenCatalogue(url: url, "has more than \(CatalogueDocument.limit) bytes; publish fewer venues")
             }
             switch head.status {
-            case 200: return (body.withLock { $0 }, head.tag)
+            case 200: return (bytes, head.tag)
             case 304 where tag != nil: return nil
             default: throw .status(head.status, of: server, url: url)
             }

@@ -14,6 +14,25 @@ protocol PacketTransport: Sendable {
     ) async throws(TransferFailure) -> TransferHead
 }
 
+extension PacketTransport {
+    /// Fetches a small file into memory with one attempt.
+    ///
+    /// - Throws: `TransferFailure.stopped` if the body has more bytes than the limit, or another failure of the transfer.
+    func content(
+        of request: TransferRequest, limit: Int
+    ) async throws(TransferFailure) -> (head: TransferHead, bytes: [UInt8]) {
+        let body = Guarded<[UInt8]>([])
+        let head = try await fetch(request) { _, bytes in
+            let piece = [UInt8](bytes)
+            return body.withLock { body in
+                body += piece
+                return body.count <= limit
+            }
+        }
+        return (head, body.withLock { $0 })
+    }
+}
+
 /// A request for a file.
 struct TransferRequest: Hashable, Sendable {
     /// The part of a file to fetch if the file hasn't changed.

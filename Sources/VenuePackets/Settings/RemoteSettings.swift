@@ -88,16 +88,9 @@ public struct RemoteSettings: Sendable {
     private func ask(unless tag: String?) async -> RemoteSettingsMachine.Event {
         let url = server.address(of: path)
         let request = TransferRequest(url: url, unless: tag.flatMap { EntityTag($0) }, acceptsCompressed: true)
-        let body = Guarded<[UInt8]>([])
-        let head: TransferHead
+        let (head, bytes): (TransferHead, [UInt8])
         do throws(TransferFailure) {
-            head = try await transport.fetch(request) { _, bytes in
-                let piece = [UInt8](bytes)
-                return body.withLock { body in
-                    body += piece
-                    return body.count <= InputLimits.standard.settings
-                }
-            }
+            (head, bytes) = try await transport.content(of: request, limit: InputLimits.standard.settings)
         } catch {
             return .failed(LocalizationError(VenueRepositoryError(error, url: url)))
         }
@@ -107,7 +100,7 @@ public struct RemoteSettings: Sendable {
         default: return .failed(LocalizationError(VenueRepositoryError.status(head.status, of: server, url: url)))
         }
         do throws(SettingsFile.ReadingError) {
-            let file = try SettingsFile(body.withLock { $0 }, name: url, source: .remote)
+            let file = try SettingsFile(bytes, name: url, source: .remote)
             return .document(file.entries, tag: head.tag?.text)
         } catch {
             return .failed(LocalizationError(code: .generic, message: error.description, kind: .badResponse))

@@ -4,6 +4,7 @@ import SQLiteFiles
 import Synchronization
 import TagTracking
 import TagTrackingService
+import TemporaryFiles
 import XCTest
 
 /// The history of a fleet when entries and exits are missing, or the file can't be written.
@@ -22,12 +23,7 @@ final class MissingOutputsTests: XCTestCase {
     private let hall = Room(id: 2, name: "Hall", mapID: 1)
     private var sequence: UInt64 = 0
 
-    private func path() throws -> String {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "history-\(UUID().uuidString)").path
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        addTeardownBlock { try? FileManager.default.removeItem(atPath: folder) }
-        return folder + "/history.db"
-    }
+    private func path() throws -> String { try temporaryFolder() + "/history.db" }
 
     private func at(_ seconds: Double) -> Instant { Self.start.advanced(by: .seconds(seconds)) }
 

@@ -3,6 +3,7 @@ import IndoorLocalization
 import SQLiteFiles
 import TagTracking
 import TagTrackingService
+import TemporaryFiles
 import XCTest
 
 /// The history of a fleet on one machine.
@@ -12,12 +13,7 @@ final class TagHistoryTests: XCTestCase {
     private let hall = Room(id: 2, name: "Hall", mapID: 1)
     private var sequence: UInt64 = 0
 
-    private func path() throws -> String {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "history-\(UUID().uuidString)").path
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        addTeardownBlock { try? FileManager.default.removeItem(atPath: folder) }
-        return folder + "/history.db"
-    }
+    private func path() throws -> String { try temporaryFolder() + "/history.db" }
 
     private func at(_ seconds: Double) -> Instant { start.advanced(by: .seconds(seconds)) }
 
