@@ -30,7 +30,7 @@ extension ForeignBeacon {
                 guard name < fields.count, !fields[name].isEmpty else {
                     throw ForeignProblem(header.fields[name], .missing(expected: "the name of the beacon"))
                 }
-                table[fields[name]] = try beacon(CSVRow(header: header, fields: fields, line))
+                table[fields[name]] = try beacon(CSVRow(header: header, fields: fields, record: line))
             } catch {
                 throw ForeignRecordingError(
                     file: path, format: .csv, place: .line(number), field: error.field, problem: error.problem)

@@ -38,7 +38,7 @@ struct CSVContent: RecordContent {
         } else {
             fields = try header.fields(of: record)
         }
-        if isComplete { return try decode(CSVRow(header: header, fields: fields, record), into: &output) }
+        if isComplete { return try decode(CSVRow(header: header, fields: fields, record: record), into: &output) }
         // The first row shows which column has the addresses.
         isComplete = true
         var complete = header
@@ -47,7 +47,7 @@ struct CSVContent: RecordContent {
         if let (column, expected) = complete.missing(settings) {
             throw ForeignProblem(column.rawValue, .missing(expected: expected), endsFile: true)
         }
-        try decode(CSVRow(header: complete, fields: fields, record), into: &output)
+        try decode(CSVRow(header: complete, fields: fields, record: record), into: &output)
     }
 
     /// Reads the header, or the line of WiGLE before it.
@@ -289,14 +289,8 @@ extension CSVColumn {
 struct CSVRow {
     let header: CSVHeader
     let fields: [String]
-    /// The problem of a line that isn't UTF-8. It concerns only fields whose content is used: names from the air may be
-    /// cut in the middle of a character.
-    private let problem: ForeignProblem?
-
-    init(header: CSVHeader, fields: [String], _ record: [UInt8]) {
-        (self.header, self.fields) = (header, fields)
-        problem = CSVLine.problem(ofText: record)
-    }
+    /// The bytes of the line.
+    let record: [UInt8]
 
     /// Whether a number may have a comma before its decimals: a comma doesn't separate the fields.
     var hasComma: Bool { header.separator != UInt8(ascii: ",") }
@@ -312,7 +306,10 @@ struct CSVRow {
         _ column: CSVColumn, _ expected: String, _ parse: (String) -> Value?
     ) throws(ForeignProblem) -> Value? {
         guard let index = header.columns[column], index < fields.count, !fields[index].isEmpty else { return nil }
-        if let problem, fields[index].unicodeScalars.contains("\u{FFFD}") { throw problem }
+        // Bytes that aren't UTF-8 matter only here: names from the air may be cut in the middle of a character.
+        if fields[index].unicodeScalars.contains("\u{FFFD}"), let problem = CSVLine.problem(ofText: record) {
+            throw problem
+        }
         guard let value = parse(fields[index]) else {
             throw .invalid(header.names[column] ?? column.rawValue, fields[index], expected: expected)
         }

@@ -94,11 +94,13 @@ extension FleetMachine {
         try moved(to: model, by: .zero)
     }
 
-    /// Returns a machine in which everything is as old as before, after the clock was set.
+    /// Moves all times, after the clock was set: everything is as old as before.
     ///
     /// - Parameter step: the time by which the clock was set forward; negative if it was set back.
-    /// - Throws: never, because the venue is the same.
-    package func moved(by step: Duration) throws(FleetSnapshotError) -> FleetMachine { try moved(to: model, by: step) }
+    package mutating func move(by step: Duration) {
+        // The model is the same, and the snapshot is its own.
+        do throws(FleetSnapshotError) { self = try moved(to: model, by: step) } catch { assertionFailure("\(error)") }
+    }
 
     private func moved(to model: FleetModel, by step: Duration) throws(FleetSnapshotError) -> FleetMachine {
         var moved = try FleetMachine(

@@ -12,6 +12,15 @@ final class HistoryQueue: Sendable {
         case removal([TagKey])
         /// A number of outputs that were lost.
         case loss(Int)
+
+        /// The number of outputs that aren't in the file.
+        fileprivate var outputCount: Int {
+            switch self {
+            case .outputs(let outputs): outputs.count
+            case .removal: 0
+            case .loss(let count): count
+            }
+        }
     }
 
     /// What happened to the changes that were taken.
@@ -59,8 +68,8 @@ final class HistoryQueue: Sendable {
 
     func append(removalOf tags: [TagKey]) { content.withLock { $0.changes.append(.removal(tags)) } }
 
-    /// The number of outputs that wait.
-    var count: Int { content.withLock { $0.count } }
+    /// The number of outputs that aren't in the file: those that wait, and those whose loss isn't reported yet.
+    var missing: Int { content.withLock { $0.changes.reduce(0) { $0 + $1.outputCount } } }
 
     /// Returns whether it is time to write, once for each time.
     func beginsFlush() -> Bool {
@@ -83,18 +92,12 @@ final class HistoryQueue: Sendable {
     func end(_ result: Result) {
         content.withLock { content in
             if result != .kept {
-                var lost = 0
-                for change in content.changes[..<content.taken] {
-                    switch change {
-                    case .outputs(let outputs):
-                        content.count -= outputs.count
-                        lost += outputs.count
-                    case .loss(let count): lost += count
-                    case .removal: break
-                    }
-                }
+                let taken = content.changes.prefix(content.taken)
+                for case .outputs(let outputs) in taken { content.count -= outputs.count }
                 content.changes.removeFirst(content.taken)
-                if result == .lost { content.changes.insert(.loss(lost), at: 0) }
+                if result == .lost {
+                    content.changes.insert(.loss(taken.reduce(0) { $0 + $1.outputCount }), at: 0)
+                }
             }
             content.taken = 0
             content.nextFlush = .now + Self.interval

@@ -198,7 +198,7 @@ package actor TagHistory: FleetOutputSink {
     /// Writes the waiting outputs, and lets other processes write the file. What can't be written is lost.
     package func finish() {
         flush()
-        let lost = queue.count
+        let lost = queue.missing
         if lost > 0 { report(.lost(lost)) }
         lock = nil
     }

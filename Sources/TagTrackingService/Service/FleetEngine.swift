@@ -320,7 +320,7 @@ private actor FleetPartition {
 
     func listen(_ isListening: Bool, at now: Instant) { machine.listen(isListening, at: now) }
 
-    func move(by step: Duration) { if let moved = try? machine.moved(by: step) { machine = moved } }
+    func move(by step: Duration) { machine.move(by: step) }
 
     func use(receiverOffsets: [Double]) { machine.receiverOffsets = receiverOffsets }
 
@@ -436,9 +436,7 @@ extension FleetEngine {
             }
         }
         if let lead = lead(of: machines, setup.rooms == nil ? [] : latest.tags.values.filter(\.isPresent), at: now) {
-            for index in machines.indices {
-                if let moved = try? machines[index].moved(by: .zero - lead) { machines[index] = moved }
-            }
+            for index in machines.indices { machines[index].move(by: .zero - lead) }
             monitor.move(by: .zero - lead)
             problems.append(
                 "the clock is \(lead.components.seconds) s behind the time of the state: the tags continue at the present "

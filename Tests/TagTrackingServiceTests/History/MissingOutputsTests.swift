@@ -178,6 +178,17 @@ final class MissingOutputsTests: XCTestCase {
         XCTAssertEqual(reports.all.last, .lost(5))
     }
 
+    func testTheLossAtTheEndIncludesOutputsThatFoundNoPlace() async throws {
+        let (path, reports) = (try path(), Reports())
+        let history = try TagHistory(path: path, mostWaiting: 10, waiting: .zero) { reports.add($0) }
+        let other = try SQLiteFile<TagHistoryError>(path: path, waiting: .zero)
+        try other.run("BEGIN IMMEDIATE")
+        await history.write(positions("Hall", 0, 12))
+        await history.write(positions("Hall", 12, 15))
+        await history.finish()
+        XCTAssertEqual(reports.all.last, .lost(15))
+    }
+
     func testALockedFileDoesNotDelayTheFleet() async throws {
         let (path, reports) = (try path(), Reports())
         let history = try TagHistory(path: path, waiting: .seconds(30)) { reports.add($0) }

@@ -36,7 +36,8 @@ final class FleetTimeTests: XCTestCase {
         let after = readings.filter { $0.instant >= FleetHall.at(end) }
 
         func outputs(after step: Duration) throws -> [Output] {
-            var machine = try before.moved(by: step)
+            var machine = before
+            machine.move(by: step)
             XCTAssertEqual(machine.time, FleetHall.at(end).advanced(by: step))
             var outputs: [FleetOutput] = []
             for second in 16...640 {
@@ -82,10 +83,10 @@ final class FleetTimeTests: XCTestCase {
         var machine = FleetMachine(model: model)
         _ = machine.run([FleetHall.reading(1, at: 0)], to: 5)
         machine.listen(false, at: FleetHall.at(6))
-        machine = try machine.moved(by: .seconds(3_600))
+        machine.move(by: .seconds(3_600))
         XCTAssertEqual(machine.run([], from: 3_605, to: 3_700).count { $0.kind == "away" }, 0)
         machine.listen(true, at: FleetHall.at(3_700))
-        machine = try machine.moved(by: .seconds(1_000))
+        machine.move(by: .seconds(1_000))
         let outputs = machine.run([], from: 4_700, to: 4_800)
         XCTAssertEqual(outputs.map(\.instant), [FleetHall.at(4_730)])
     }
