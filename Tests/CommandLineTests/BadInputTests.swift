@@ -192,6 +192,10 @@ final class BadInputTests: XCTestCase {
             XCTAssertEqual(result.status, 1, name)
             XCTAssertTrue(result.errors.contains(words), result.errors)
         }
+        let blank = "\(folder)/my walk.csv"
+        try FileManager.default.copyItem(atPath: walk, toPath: blank)
+        let quoted = try Tool.run(["replay"] + venue + [blank])
+        XCTAssertTrue(quoted.errors.hasSuffix("indoorloc convert '\(blank)' 'my walk.jsonl'\n"), quoted.errors)
         // Another error of a recording, and text of no known format, are described as before.
         let notes = folder + "/notes.txt"
         try Data("some notes\nof mine\n".utf8).write(to: URL(filePath: notes))

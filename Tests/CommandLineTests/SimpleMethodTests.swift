@@ -213,9 +213,9 @@ final class ErrorTableTests: XCTestCase {
     }
 
     func testTheFloorIsRightByAnyWordForYes() throws {
-        let words = ["1", "True", "YES", "", "0", "FALSE", "no"]
+        let words = ["1", "True", "YES", "", "1.0", "0", "FALSE", "no", "0.0"]
         let text = "method,floor_right,error\n" + words.enumerated().map { "a,\($1),\($0)\n" }.joined()
-        XCTAssertEqual(try series(text).map(\.sorted), [[0, 1, 2, 3]])
+        XCTAssertEqual(try series(text).map(\.sorted), [[0, 1, 2, 3, 4]])
     }
 
     func testADefectHasItsLine() throws {

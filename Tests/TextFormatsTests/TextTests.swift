@@ -1,4 +1,4 @@
-import FoundationEssentials
+import Foundation
 import TextFormats
 import XCTest
 
@@ -22,6 +22,24 @@ final class TextTests: XCTestCase {
             var decoded: [UInt8] = []
             XCTAssertFalse(Base64Text.append(Array(text.utf8).span, to: &decoded), text)
         }
+    }
+
+    // MARK: - Words of a command line
+
+    func testAWordOfACommandLineIsOneArgumentOfTheShell() throws {
+        for word in [
+            "a/b-c_1.jsonl", "mqtt://host:1883", "my walk.csv", "it's", "$HOME", "a*b", "", "~", "a\nb", "grün",
+        ] {
+            let (process, output) = (Process(), Pipe())
+            process.executableURL = URL(filePath: "/bin/sh")
+            process.arguments = ["-c", "printf '<%s>' \(ShellWord.quoted(word))"]
+            process.standardOutput = output
+            try process.run()
+            let text = try output.fileHandleForReading.readToEnd() ?? Data()
+            process.waitUntilExit()
+            XCTAssertEqual(String(decoding: text, as: UTF8.self), "<\(word)>")
+        }
+        XCTAssertEqual(ShellWord.quoted("plans/a.png"), "plans/a.png")
     }
 
     // MARK: - Hexadecimal digits

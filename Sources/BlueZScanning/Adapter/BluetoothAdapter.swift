@@ -1,5 +1,6 @@
 import Glibc
 import IndoorVocabulary
+import TextFormats
 
 /// A Bluetooth controller on this computer.
 public struct BluetoothAdapter: Hashable, Sendable, CustomStringConvertible {
@@ -151,27 +152,12 @@ extension BluetoothError: CustomStringConvertible {
     ///
     /// The command names all of them, because setcap removes capabilities that it doesn't name.
     static func grant(to program: String) -> String {
-        "sudo setcap cap_net_raw,cap_net_admin+ep \(quoted(program))"
+        "sudo setcap cap_net_raw,cap_net_admin+ep \(ShellWord.quoted(program))"
     }
 
     /// Returns the system's description of an error number.
     static func text(ofSystemError number: Int32) -> String {
         guard let text = strerror(number) else { return "unknown error" }
         return String(cString: text)
-    }
-
-    /// Returns a path quoted as a single shell word.
-    private static func quoted(_ path: String) -> String {
-        let isPlain = path.utf8.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "/"), UInt8(ascii: "."), UInt8(ascii: "-"),
-                UInt8(ascii: "_"), UInt8(ascii: "+"):
-                true
-            default: false
-            }
-        }
-        guard !isPlain else { return path }
-        return "'" + path.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
     }
 }

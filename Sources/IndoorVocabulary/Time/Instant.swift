@@ -41,6 +41,9 @@ public struct Instant: InstantProtocol, Hashable, Sendable {
         return Instant(nanoseconds: overflow ? (nanoseconds < 0 ? .min : .max) : sum)
     }
 
+    /// Moves this instant by a duration, as ``advanced(by:)`` does.
+    package mutating func move(by duration: Duration) { self = advanced(by: duration) }
+
     /// Returns the seconds of `duration(to:)`, without its 128-bit arithmetic.
     package func seconds(to other: Instant) -> Double {
         let (difference, overflow) = other.nanoseconds.subtractingReportingOverflow(nanoseconds)

@@ -3,6 +3,9 @@ import VenueModel
 
 /// The beacons that several venues have, by which a session can't tell these venues apart.
 package struct SharedBeacons: Hashable, Sendable, CustomStringConvertible {
+    /// The number of venues that the description lists.
+    private static let listed = 10
+
     /// The venues, in ascending order.
     package private(set) var venues: [VenueID]
     /// The number of regions that at least two venues have.
@@ -30,7 +33,8 @@ package struct SharedBeacons: Hashable, Sendable, CustomStringConvertible {
     }
 
     package var description: String {
-        let places = venues.map(\.description).joined(separator: ", ")
+        var places = venues.prefix(Self.listed).map(\.description).joined(separator: ", ")
+        if venues.count > Self.listed { places += " and \(venues.count - Self.listed) more" }
         var name = "UUID \(example.uuid)"
         if let major = example.major { name += ", major \(major)" }
         if let minor = example.minor { name += ", minor \(minor)" }

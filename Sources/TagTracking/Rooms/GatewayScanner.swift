@@ -79,6 +79,11 @@ package struct GatewayScanner: Hashable, Sendable {
         return RoomScan(instant: now, rssi: rssi)
     }
 
+    /// Moves the times of all readings, after the clock was set forward: they are as old as before.
+    package mutating func move(by step: Duration) {
+        for gateway in links.keys { links[gateway]?.latest.move(by: step) }
+    }
+
     /// Returns the scans of sightings in which each beacon stands for a gateway, one for each second.
     ///
     /// - Parameter sightings: the sightings in the order of their instants.

@@ -62,6 +62,13 @@ package struct RoomFleetMachine: Sendable {
             scanner.add(gateway, rssi: reading.rssi, at: reading.instant)
             latest = max(latest, reading.instant)
         }
+
+        mutating func move(by step: Duration) {
+            scanner.move(by: step)
+            for index in recent.indices { recent[index].instant.move(by: step) }
+            latest.move(by: step)
+            nextScan.move(by: step)
+        }
     }
 
     /// The time between two scans of a tag.
@@ -207,10 +214,7 @@ package struct RoomFleetMachine: Sendable {
     package mutating func move(by step: Duration) {
         nextPass = nil
         listening = listening?.advanced(by: step)
-        for key in tags.keys {
-            tags[key]?.latest.move(by: step)
-            tags[key]?.nextScan.move(by: step)
-        }
+        for key in tags.keys { tags[key]?.move(by: step) }
         for key in trainings.keys { trainings[key]?.start.move(by: step) }
     }
 
@@ -445,8 +449,4 @@ package enum RoomTrainingProblem: Error, Hashable, Sendable, CustomStringConvert
         case .tooManyTrainings: "There are already \(RoomFleetMachine.mostTrainings) trainings."
         }
     }
-}
-
-extension Instant {
-    fileprivate mutating func move(by step: Duration) { self = advanced(by: step) }
 }

@@ -35,6 +35,8 @@ package actor TagHistory: FleetOutputSink {
     package enum Report: Hashable, Sendable {
         /// Outputs can't be written, and wait; reported once until they can be written again.
         case unwritten(TagHistoryError)
+        /// Visits and positions beyond the limits can't be deleted; reported once until they can be deleted again.
+        case unpruned(TagHistoryError)
         /// Outputs are written again.
         case written
         /// A number of outputs is not in the file: too many of them waited, or an error of another kind occurred.
@@ -104,6 +106,8 @@ package actor TagHistory: FleetOutputSink {
     private var known: [TagKey: Known] = [:]
     private var nextRetention = ContinuousClock.now
     private var isReported = false
+    /// Whether the latest attempt to delete what exceeds the limits failed.
+    private var isPruningReported = false
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
@@ -186,7 +190,8 @@ package actor TagHistory: FleetOutputSink {
             // The rows of this transaction are not in the file, and neither are their identifiers.
             known = before
             queue.end(error.passes ? .kept : .lost)
-            reportOnce(error)
+            if !isReported { report(.unwritten(error)) }
+            isReported = true
             return
         }
         if isReported { report(.written) }
@@ -201,11 +206,6 @@ package actor TagHistory: FleetOutputSink {
         let lost = queue.missing
         if lost > 0 { report(.lost(lost)) }
         lock = nil
-    }
-
-    private func reportOnce(_ error: TagHistoryError) {
-        if !isReported { report(.unwritten(error)) }
-        isReported = true
     }
 
     private func store(_ change: HistoryQueue.Change) throws(TagHistoryError) {
@@ -351,9 +351,11 @@ package actor TagHistory: FleetOutputSink {
         do throws(TagHistoryError) {
             // What is left of a large excess follows with the next outputs.
             nextRetention = .now + (try prune(at: newest) ? Self.retentionInterval : .zero)
+            isPruningReported = false
         } catch {
             nextRetention = .now + Self.retentionInterval
-            reportOnce(error)
+            if !isPruningReported { report(.unpruned(error)) }
+            isPruningReported = true
         }
     }
 

@@ -42,6 +42,8 @@ public actor VenueRepository: VenueSource {
     var fetches: [VenueID: Task<FetchOutcome, Never>] = [:]
     /// The downloads that a caller still waits for.
     var awaitedFetches: Set<VenueID> = []
+    /// The time between two requests for the catalogue while something follows the updates.
+    private let renewalInterval: Duration
     private let bundled: [VenueID: BundledPacket]
     private var bundledSummaries: [VenueID: VenueSummary] = [:]
     private var brokenBundles: Set<VenueID> = []
@@ -61,7 +63,7 @@ public actor VenueRepository: VenueSource {
     ///   - limit: the largest total size of the stored packets in bytes; nil for no limit. After a packet is stored,
     ///     the least recently used packets are removed until the total is within the limit, except those in use.
     ///   - clock: measures the pauses before retries, and the age of the catalogue.
-    ///   - seed: the seed of the random part of these pauses.
+    ///   - seed: the seed of the random part of these pauses and of the time between two requests for the catalogue.
     public init(
         cache: String, server: VenueServer? = nil, bundled: [BundledPacket] = [], limit: Int? = nil,
         clock: some Clock<Duration> = ContinuousClock(), seed: UInt64 = .random(in: 0...UInt64.max)
@@ -80,6 +82,8 @@ public actor VenueRepository: VenueSource {
         self.transport = transport
         self.cache = VenueCache(path: LocalPath.absolute(cache), limit: limit, reader: reader)
         self.clock = SessionClock(clock)
+        var generator = SeededGenerator(seed: seed)
+        renewalInterval = Self.longestRenewalInterval * (1 - Self.renewalSpread * generator.uniform())
         self.bundled = Dictionary(bundled.map { ($0.venueID, $0) }) { $0.version >= $1.version ? $0 : $1 }
         retry = RetryPauses(first: server?.patience.firstPause ?? .zero, seed: seed) {
             try await clock.sleep(for: $0)
@@ -100,8 +104,8 @@ public actor VenueRepository: VenueSource {
     /// The updates after a response, from now on: a catalogue or a version that arrives after the grace period, and all
     /// `errors`.
     ///
-    /// While something reads the stream, the repository asks the server every hour for a new catalogue, and downloads
-    /// newer versions of the venues that it has returned.
+    /// While something reads the stream, the repository asks the server every 54 to 60 minutes for a new catalogue, and
+    /// downloads newer versions of the venues that it has returned.
     public nonisolated var updates: AsyncStream<VenueUpdate> { updateBroadcast.subscribe() }
 
     /// Returns the summaries of all venues: those of the server, and those that are stored or bundled.
@@ -486,8 +490,9 @@ extension VenueRepository {
 extension VenueRepository {
     /// The age of the catalogue from which on the entry into a venue requests a new one.
     private static let sessionAge = Duration.seconds(5 * 60)
-    /// The interval between two requests while something follows the updates.
-    private static let renewalInterval = Duration.seconds(3_600)
+    /// The longest time between two requests while something follows the updates, and the part of it that is random, so
+    /// that machines that start together, such as after a power failure, spread their requests within hours.
+    private static let (longestRenewalInterval, renewalSpread) = (Duration.seconds(3_600), 0.1)
 
     /// Requests the catalogue in the background if the latest request is that old. Does nothing before the first
     /// request, and during one.
@@ -517,10 +522,10 @@ extension VenueRepository {
             renewal = nil
             return nil
         }
-        renewCatalogue(olderThan: Self.renewalInterval)
+        renewCatalogue(olderThan: renewalInterval)
         let now = clock.elapsed()
-        let due = (catalogueRequestedAt ?? now) + Self.renewalInterval
-        return due > now ? due : now + Self.renewalInterval
+        let due = (catalogueRequestedAt ?? now) + renewalInterval
+        return due > now ? due : now + renewalInterval
     }
 }
 

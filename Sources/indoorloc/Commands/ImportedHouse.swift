@@ -72,7 +72,8 @@ struct ImportedHouse {
         guard !imported.venue.receivers.isEmpty else { return lines }
         let broker = broker ?? "mqtt://localhost"
         let words = ["--broker", broker, "--venue", packet] + (tags.map { ["--tags", $0] } ?? [])
-        lines.append("next: indoorloc track \(words.joined(separator: " ")) --http 127.0.0.1:8080")
+        lines.append(
+            "next: indoorloc track \(words.map(ShellWord.quoted).joined(separator: " ")) --http 127.0.0.1:8080")
         return lines.map(PrintableText.line)
     }
 }

@@ -317,6 +317,8 @@ package struct TrackCommand: Command {
             try TagHistory(path: path, rooms: venue.rooms, settings: settings) { report in
                 switch report {
                 case .unwritten(let error): StandardError.line("--history: \(error); outputs wait in memory", .warning)
+                case .unpruned(let error):
+                    StandardError.line("--history: \(error); the oldest visits and positions are not deleted", .warning)
                 case .written: StandardError.line("--history: outputs are stored again", .notice)
                 case .lost(let count):
                     StandardError.line("--history: \(count.counting("output")) not stored", .warning)

@@ -137,7 +137,7 @@ struct VenueNewCommand: Command {
                         + "\(number(scale.errorPerPixel * 100, 1)) %; give points farther apart")
             }
         }
-        lines.append("next: indoorloc venue edit \(output.path)")
+        lines.append("next: indoorloc venue edit \(ShellWord.quoted(output.path))")
         return lines
     }
 }

@@ -2,6 +2,7 @@ import ForeignRecordings
 import Foundation
 import IndoorLocalization
 import ScanRecording
+import TextFormats
 
 /// A file of another program that was given in place of a recording.
 struct FileOfAnotherProgram: Sendable {
@@ -34,7 +35,7 @@ struct FileOfAnotherProgram: Sendable {
     /// The reason why the file isn't read, and the command that converts it.
     var description: String {
         "\(path) is a file of another program (\(format.rawValue)); convert it first: indoorloc convert "
-            + "\(path) \(recording)"
+            + "\(ShellWord.quoted(path)) \(ShellWord.quoted(recording))"
     }
 
     /// The name of a recording in the working folder, which differs from that of the file.

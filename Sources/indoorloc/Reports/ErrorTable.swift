@@ -140,8 +140,11 @@ enum ErrorTable {
         /// Whether a column says yes; true for an empty field or a missing column.
         func isRight(_ column: String) throws(Failure) -> Bool {
             switch text(column).lowercased() {
-            case "", "1", "true", "yes": return true
-            case "0", "false", "no": return false
+            case "", "true", "yes": return true
+            case "false", "no": return false
+            // Programs that calculate with the column write 1.0 and 0.0.
+            case let text where Double(text) == 1: return true
+            case let text where Double(text) == 0: return false
             default:
                 throw Failure(line: record.line, message: "\(column) must be 0 or 1, not '\(text(column))'")
             }

@@ -169,6 +169,16 @@ final class VenueSearchMachineTests: XCTestCase {
         XCTAssertEqual(machine.handle(.venues(.catalogue(SessionStage.summaries)), at: 2), [])
     }
 
+    func testVenuesWithTheSameBeaconsAreListedUpToTen() throws {
+        let summaries = (1...13).map { number in
+            var summary = SessionStage.summaries[0]
+            summary.id = VenueID(rawValue: number)
+            return summary
+        }
+        let shared = try XCTUnwrap(SharedBeacons(among: summaries))
+        XCTAssertTrue("\(shared)".hasPrefix("the venues 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 and 3 more have"), "\(shared)")
+    }
+
     // MARK: - Order
 
     func testALateSightingDoesNotMakeTheLastOneOlder() {

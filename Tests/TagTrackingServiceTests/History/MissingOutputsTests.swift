@@ -154,6 +154,25 @@ final class MissingOutputsTests: XCTestCase {
         XCTAssertEqual(found.last, .written)
     }
 
+    func testOutputsAreWrittenWhileOldOnesCannotBeDeleted() async throws {
+        let (path, reports) = (try path(), Reports())
+        let settings = TagHistory.Settings(age: .seconds(10))
+        let history = try TagHistory(path: path, settings: settings, waiting: .zero) { reports.add($0) }
+        let other = try SQLiteFile<TagHistoryError>(path: path, waiting: .zero)
+        try other.run(
+            "CREATE TRIGGER keep BEFORE DELETE ON position BEGIN SELECT RAISE(ABORT, 'positions are kept'); END")
+        await history.write(positions("Hall", 0, 5))
+        await history.write(positions("Hall", 60, 65))
+        await history.flush()
+        guard case .unpruned(let error) = reports.all.first else { return XCTFail("\(reports.all)") }
+        XCTAssertTrue("\(error)".contains("positions are kept"), "\(error)")
+        await history.write(positions("Hall", 65, 70))
+        await history.finish()
+        XCTAssertEqual(reports.all.count, 1, "\(reports.all)")
+        let visits = try await visits(history, at: 70)
+        XCTAssertEqual(visits.last, "Hall 60-now")
+    }
+
     func testAfterALossOfOutputsTheVisitsFollowThePositions() async throws {
         let (path, reports) = (try path(), Reports())
         let history = try TagHistory(path: path, mostWaiting: 10, waiting: .zero) { reports.add($0) }

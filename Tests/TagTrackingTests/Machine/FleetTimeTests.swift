@@ -147,6 +147,21 @@ final class FleetTimeTests: XCTestCase {
         }
     }
 
+    func testAGatewayThatReportsSeldomStaysInTheScansAfterTheClockWasSetForward() throws {
+        let (near, far) = (VenueReceiver.identity(for: "near"), VenueReceiver.identity(for: "far"))
+        var scanner = GatewayScanner()
+        var scan: RoomScan?
+        for second in stride(from: 0, to: 40, by: 5) {
+            scanner.add(near, rssi: -60, at: FleetHall.at(Double(second)))
+            scanner.add(far, rssi: -80, at: FleetHall.at(Double(second)))
+            scan = scanner.scan(at: FleetHall.at(Double(second)))
+        }
+        XCTAssertEqual(scan?.rssi.count, 2)
+        scanner.move(by: .seconds(7_200))
+        scanner.add(near, rssi: -60, at: FleetHall.at(7_237))
+        XCTAssertEqual(scanner.scan(at: FleetHall.at(7_237))?.rssi, [near: -60, far: -80])
+    }
+
     func testATrainedRoomLastsWhileNoMessageCanArriveAndWhenTheClockIsSet() throws {
         var home = SimulatedHome(seed: 5)
         try home.train()

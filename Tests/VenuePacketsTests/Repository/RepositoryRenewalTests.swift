@@ -9,10 +9,10 @@ import XCTest
 /// A repository that is in use for months, while venues on its nginx are published, broken and corrected.
 final class RepositoryRenewalTests: XCTestCase {
     private func repository(
-        over server: NginxServer, clock: ManualClock, cache: String? = nil
+        over server: NginxServer, clock: ManualClock, cache: String? = nil, seed: UInt64 = 3
     ) throws -> VenueRepository {
         VenueRepository(
-            cache: try cache ?? temporaryFolder(), server: try VenueServer(server.url()), clock: clock, seed: 3)
+            cache: try cache ?? temporaryFolder(), server: try VenueServer(server.url()), clock: clock, seed: seed)
     }
 
     /// Returns the next catalogue and the next packet among the updates.
@@ -55,11 +55,14 @@ final class RepositoryRenewalTests: XCTestCase {
         let updates = repository.updates
         _ = try await repository.catalogue()
         try assertWhole(try await repository.packet(for: 1) { _ in }, version: 3)
+        var last = Instant.zero
         for version in 4...5 {
             try publish(version: version, in: root)
             try publish(id: version, version: 1, in: root)
             let due = try await Bounded.wait(for: "the alarm") { try await clock.waitForSleeper() }
-            XCTAssertEqual(due, Instant(seconds: Double(version - 3) * 3_600))
+            XCTAssertGreaterThanOrEqual(last.seconds(to: due), 3_240)
+            XCTAssertLessThanOrEqual(last.seconds(to: due), 3_600)
+            last = due
             clock.advance(to: due)
             let renewed = try await renewal(updates)
             XCTAssertEqual(renewed.venues.map(\.id), [1] + (4...version).map { VenueID(rawValue: $0) })
@@ -67,6 +70,20 @@ final class RepositoryRenewalTests: XCTestCase {
         }
         let requests = try server.stopAndTellRequests().filter { $0.path == "/catalogue.json" }
         XCTAssertEqual(requests.map(\.status), [200, 200, 200])
+    }
+
+    func testMachinesThatStartTogetherSpreadTheirRequests() async throws {
+        let server = try nginx(serving: try publishedFolder())
+        var intervals: Set<Instant> = []
+        for seed in UInt64(1)...3 {
+            let clock = ManualClock()
+            let repository = try repository(over: server, clock: clock, seed: seed)
+            let updates = repository.updates
+            _ = try await repository.catalogue()
+            intervals.insert(try await Bounded.wait(for: "the alarm") { try await clock.waitForSleeper() })
+            withExtendedLifetime(updates) {}
+        }
+        XCTAssertEqual(intervals.count, 3, "\(intervals)")
     }
 
     func testNothingIsRequestedWhileNobodyFollowsTheUpdates() async throws {
