@@ -83,7 +83,9 @@ public actor VenueRepository: VenueSource {
         self.cache = VenueCache(path: LocalPath.absolute(cache), limit: limit, reader: reader)
         self.clock = SessionClock(clock)
         var generator = SeededGenerator(seed: seed)
-        renewalInterval = Self.longestRenewalInterval * (1 - Self.renewalSpread * generator.uniform())
+        // Whole seconds, because a clock can't wait for a part of a nanosecond.
+        renewalInterval = .seconds(
+            Int(Self.longestRenewalInterval.seconds * (1 - Self.renewalSpread * generator.uniform())))
         self.bundled = Dictionary(bundled.map { ($0.venueID, $0) }) { $0.version >= $1.version ? $0 : $1 }
         retry = RetryPauses(first: server?.patience.firstPause ?? .zero, seed: seed) {
             try await clock.sleep(for: $0)
