@@ -42,7 +42,7 @@ public final class NMEASender: Sendable {
         }
     }
 
-    deinit { mailbox.end() }
+    deinit { mailbox.end(within: Self.closingTime) }
 
     /// Sends the sentences of one position; does nothing if there are none.
     public func send(_ sentences: [NMEASentence]) {
@@ -50,10 +50,13 @@ public final class NMEASender: Sendable {
     }
 
     /// Ends the sender: sends the rest within a second, if the destination accepts it, and closes the connection.
-    public func finish() async {
-        mailbox.end()
+    public func finish() async { await finish(within: Self.closingTime) }
+
+    /// Ends the sender as ``finish()`` does, with another time limit for the rest.
+    package func finish(within closingTime: Duration) async {
+        mailbox.end(within: closingTime)
         // The thread may be waiting for a name server.
-        let limit = Int(Self.closingTime.nanoseconds) * 2
+        let limit = Int(closingTime.nanoseconds) * 2
         DispatchQueue.global().asyncAfter(deadline: .now() + .nanoseconds(limit)) { [mailbox] in mailbox.noteEnd() }
         await mailbox.waitForEnd()
     }
@@ -64,12 +67,12 @@ public final class NMEASender: Sendable {
         var outlet = outlet
         var deadline: Instant?
         while true {
-            let (cycles, isEnding) = mailbox.take()
+            let (cycles, closingTime) = mailbox.take()
             for cycle in cycles { outlet.append(cycle) }
             // New cycles are written at once, without waiting for an event.
             outlet.advance([], at: now)
             outlet.drainStatuses().forEach(report)
-            if isEnding {
+            if let closingTime {
                 let limit = deadline ?? now.advanced(by: closingTime)
                 deadline = limit
                 if outlet.isIdle || limit <= now { break }
@@ -238,7 +241,8 @@ struct StatusLog: Sendable {
 final class NMEAMailbox: Sendable {
     private struct State: Sendable {
         var cycles: [[UInt8]] = []
-        var isEnding = false
+        /// The time limit for the cycles that are left; nil before the end.
+        var closingTime: Duration?
         var hasEnded = false
         /// Resumed at the end of the thread.
         var waiting: [CheckedContinuation<Void, Never>] = []
@@ -275,18 +279,18 @@ final class NMEAMailbox: Sendable {
     }
 
     /// Ends the thread once all cycles are written, or after a time limit.
-    func end() {
-        state.withLock { $0.isEnding = true }
+    func end(within closingTime: Duration) {
+        state.withLock { $0.closingTime = $0.closingTime ?? closingTime }
         ring()
     }
 
-    /// Returns the new cycles, and whether the thread is to end.
-    func take() -> (cycles: [[UInt8]], isEnding: Bool) {
+    /// Returns the new cycles, and the time limit for them if the thread is to end.
+    func take() -> (cycles: [[UInt8]], closingTime: Duration?) {
         var bytes = [UInt8](repeating: 0, count: 64)
         while read(descriptor, &bytes, bytes.count) > 0 {}
         return state.withLock { state in
             defer { state.cycles = [] }
-            return (state.cycles, state.isEnding)
+            return (state.cycles, state.closingTime)
         }
     }
 

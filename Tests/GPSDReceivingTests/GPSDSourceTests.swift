@@ -237,7 +237,7 @@ final class GPSFakeTests: XCTestCase {
             process.waitUntilExit()
             try? FileManager.default.removeItem(atPath: "/tmp/gpsfake-\(process.processIdentifier).sock")
         }
-        let source = GPSDSource(host: "127.0.0.1", port: port)
+        let source = GPSDaemon.source(at: port)
         let gpsfake = process.processIdentifier
         let fix = try await Bounded.wait(for: "a position") {
             try await Self.firstFix(of: source, from: gpsfake, errors: errors)
@@ -261,7 +261,14 @@ final class GPSDaemon {
     }
 
     /// The source that connects to the daemon.
-    var source: GPSDSource { GPSDSource(host: "127.0.0.1", port: port) }
+    var source: GPSDSource { Self.source(at: port) }
+
+    static func source(at port: UInt16) -> GPSDSource {
+        var source = GPSDSource(host: "127.0.0.1", port: port)
+        // On a busy machine, gpsd may take long to greet.
+        source.greetingTime = Bounded.longest
+        return source
+    }
 
     /// Starts gpsd and waits until it has opened the receiver; it already listens at that time.
     func start(_ content: NMEAReceiver) throws {

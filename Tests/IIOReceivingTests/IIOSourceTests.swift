@@ -75,7 +75,7 @@ final class IIOSourceTests: XCTestCase {
                     throw Bounded.Expired(awaited: "a pressure instead of \(reading)")
                 }
                 if sample.hectopascals < 1000 { return sample.hectopascals }
-                try devices.write(["in_pressure_input": "99.5"])
+                try devices.overwrite("in_pressure_input", with: "099.500000")
             }
             throw Bounded.Expired(awaited: "another pressure")
         }
@@ -362,6 +362,13 @@ struct FakeDevices {
             // A line with its end, as the kernel writes it. Not atomically, which would replace the file.
             try Data((text + "\n").utf8).write(to: URL(filePath: path))
         }
+    }
+
+    /// Writes an attribute of the same length in one step, so that a source never reads a part of it.
+    func overwrite(_ name: String, with text: String, of device: String = "iio:device0") throws {
+        let file = try FileHandle(forUpdating: URL(filePath: "\(folder)/\(device)/\(name)"))
+        try file.write(contentsOf: Data((text + "\n").utf8))
+        try file.close()
     }
 
     func read(_ name: String, of device: String = "iio:device0") throws -> String {

@@ -40,8 +40,14 @@ public final class ManualClock: Clock, Sendable {
             state.sleepers[state.nextKey] = deadline
             return state.nextKey
         }
-        defer { state.update { _ = $0.sleepers.removeValue(forKey: key) } }
-        try await state.wait { $0.now >= deadline }
+        @Sendable func remove() { state.update { _ = $0.sleepers.removeValue(forKey: key) } }
+        defer { remove() }
+        // A cancelled task doesn't sleep any more, although it may go on much later.
+        try await withTaskCancellationHandler {
+            try await state.wait { $0.now >= deadline }
+        } onCancel: {
+            remove()
+        }
     }
 
     /// Advances the clock, and wakes the tasks whose deadlines have passed. A negative duration has no effect.

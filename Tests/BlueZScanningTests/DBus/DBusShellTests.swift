@@ -7,7 +7,7 @@ import XCTest
 /// A scan through a real message bus that the test starts.
 final class DBusShellTests: XCTestCase {
     /// The time limit of each wait.
-    private static let bound = Duration.seconds(20)
+    private static let bound = Bounded.longest
 
     private static func source(_ address: String) -> BlueZScanSource {
         BlueZScanSource(BlueZScanSettings(adapter: .first, content: .beacons), address: address)
@@ -194,10 +194,10 @@ final class DBusMessageTests: XCTestCase {
         return signal
     }
 
-    /// Waits for data, at most twenty seconds.
+    /// Waits for data, with a limit.
     private func awaitArrival(_ connection: BusConnection) {
         var waiting = pollfd(fd: connection.descriptor, events: Int16(POLLIN), revents: 0)
-        XCTAssertEqual(poll(&waiting, 1, 20_000), 1, "no data arrives")
+        XCTAssertEqual(poll(&waiting, 1, Int32(Self.bound.seconds * 1000)), 1, "no data arrives")
     }
 
     /// Sends a value from one connection to itself, and returns the received value.

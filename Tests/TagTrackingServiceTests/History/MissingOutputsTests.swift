@@ -161,8 +161,7 @@ final class MissingOutputsTests: XCTestCase {
         let other = try SQLiteFile<TagHistoryError>(path: path, waiting: .zero)
         try other.run(
             "CREATE TRIGGER keep BEFORE DELETE ON position BEGIN SELECT RAISE(ABORT, 'positions are kept'); END")
-        await history.write(positions("Hall", 0, 5))
-        await history.write(positions("Hall", 60, 65))
+        await history.write(positions("Hall", 0, 5) + positions("Hall", 60, 65))
         await history.flush()
         guard case .unpruned(let error) = reports.all.first else { return XCTFail("\(reports.all)") }
         XCTAssertTrue("\(error)".contains("positions are kept"), "\(error)")

@@ -69,7 +69,7 @@ final class HostileServerTests: XCTestCase {
     private func filledCache() async throws -> String {
         let cache = try temporaryFolder()
         let server = try nginx(serving: try publishedFolder())
-        _ = try await VenueRepository(cache: cache, server: try VenueServer(server.url())).venue(1)
+        _ = try await VenueRepository(cache: cache, server: try awaitedServer(server.url())).venue(1)
         server.stop()
         return cache
     }
@@ -101,8 +101,9 @@ final class HostileServerTests: XCTestCase {
     func testEachTransferEndsAtItsTimeoutAndIsReported() async throws {
         for manner in Self.manners {
             let server = try rudeServer { path, _ in manner.answer(to: path) }
+            // An answer ends the transfer; only silence waits for the timeout.
             let address = try VenueServer(
-                server.url, patience: patience { $0.transferTimeout = .milliseconds(500) })
+                server.url, patience: patience { if !manner.isAnswered { $0.transferTimeout = .milliseconds(500) } })
             let repository = VenueRepository(cache: try temporaryFolder(), server: address)
             let error = try await Bounded.wait(for: manner.name) {
                 do throws(VenueRepositoryError) {
@@ -125,7 +126,7 @@ final class HostileServerTests: XCTestCase {
         let cache = try await filledCache()
         let server = try rudeServer { _, _ in RudeServer.Answer(bytes: [], fallsSilent: true) }
         let address = try VenueServer(
-            server.url, patience: patience { $0.transferTimeout = .seconds(2) })
+            server.url, patience: patience { $0.transferTimeout = .seconds(5) })
         let repository = VenueRepository(cache: cache, server: address)
         let errors = repository.errors
         _ = try await repository.catalogue()
@@ -181,17 +182,19 @@ final class HostileServerTests: XCTestCase {
         let root = try publishedFolder()
         let cache = try temporaryFolder()
         let first = try nginx(serving: root)
-        _ = try await VenueRepository(cache: cache, server: try VenueServer(first.url())).venue(1)
+        _ = try await VenueRepository(cache: cache, server: try awaitedServer(first.url())).venue(1)
         try publish(version: 4, in: root)
-        // nginx sends the first second's share at once: more than a second for all of it.
-        let slow = try nginx(
-            serving: root, NginxServer.Configuration(server: "location = /catalogue.json { limit_rate 300; }"))
+        let (slow, opener) = try gatedServer { path in
+            let bytes = FileManager.default.contents(atPath: root + path).map(Array.init) ?? []
+            return .with("HTTP/1.1 200 OK\nContent-Length: \(bytes.count)", bytes)
+        }
         let repository = VenueRepository(
-            cache: cache, server: try VenueServer(slow.url(), patience: patience()))
+            cache: cache, server: try VenueServer(slow.url, patience: patience()))
         let updates = repository.updates
         let known = try await repository.catalogue()
         XCTAssertEqual(known.map(\.version), [3])
         try assertWhole(try await repository.packet(for: 1) { _ in }, version: 3)
+        opener.finish()
         let told = try await Bounded.first(3, of: updates)
         guard case .failure(let late) = told[0], case .catalogue(let fresh) = told[1], case .packet(let venue) = told[2]
         else { return XCTFail("\(told)") }
@@ -205,8 +208,15 @@ final class HostileServerTests: XCTestCase {
     private func gatedServer(
         answering head: String, _ bytes: [UInt8] = []
     ) throws -> (server: RudeServer, opener: AsyncStream<Never>.Continuation) {
+        try gatedServer { _ in .with("\(head)\nContent-Length: \(bytes.count)", bytes) }
+    }
+
+    /// A server that answers once the test finishes the continuation.
+    private func gatedServer(
+        _ answer: @escaping @Sendable (_ path: String) -> RudeServer.Answer
+    ) throws -> (server: RudeServer, opener: AsyncStream<Never>.Continuation) {
         let (gate, opener) = AsyncStream.makeStream(of: Never.self)
-        let server = try rudeServer { _, _ in
+        let server = try rudeServer { path, _ in
             // The server's own thread waits for the test.
             let opened = DispatchSemaphore(value: 0)
             Task {
@@ -214,7 +224,7 @@ final class HostileServerTests: XCTestCase {
                 opened.signal()
             }
             opened.wait()
-            return .with("\(head)\nContent-Length: \(bytes.count)", bytes)
+            return answer(path)
         }
         return (server, opener)
     }
@@ -306,7 +316,7 @@ final class HostileServerTests: XCTestCase {
         _ = try VenuePublisher(folder: root).publish([try FixtureFolder("office").path])
         let cache = try temporaryFolder()
         let good = try nginx(serving: root)
-        _ = try await VenueRepository(cache: cache, server: try VenueServer(good.url())).venue(1)
+        _ = try await VenueRepository(cache: cache, server: try awaitedServer(good.url())).venue(1)
         let server = try rudeServer { _, _ in RudeServer.Answer(bytes: [], fallsSilent: true) }
         let repository = VenueRepository(cache: cache, server: try VenueServer(server.url, patience: patience()))
         let walk = try FixtureFolder("recordings/one-floor").file("scan.jsonl.gz")
@@ -334,9 +344,9 @@ final class LyingServerTests: XCTestCase {
     func testAPageInPlaceOfTheCatalogueIsReportedAndTheStoredVenueStays() async throws {
         let (root, cache) = (try publishedFolder(), try temporaryFolder())
         let good = try nginx(serving: root)
-        _ = try await VenueRepository(cache: cache, server: try VenueServer(good.url())).venue(1)
+        _ = try await VenueRepository(cache: cache, server: try awaitedServer(good.url())).venue(1)
         let server = try lying(root, at: "= /catalogue.json")
-        let repository = VenueRepository(cache: cache, server: try VenueServer(server.url()))
+        let repository = VenueRepository(cache: cache, server: try awaitedServer(server.url()))
         let errors = repository.errors
         let known = try await repository.catalogue()
         XCTAssertEqual(known.map(\.version), [3])
@@ -345,7 +355,7 @@ final class LyingServerTests: XCTestCase {
         XCTAssertTrue(told.message.contains("/catalogue.json"), told.message)
         XCTAssertEqual(told.kind, .badResponse)
         await repository.endRefreshing()
-        let fresh = VenueRepository(cache: try temporaryFolder(), server: try VenueServer(server.url()))
+        let fresh = VenueRepository(cache: try temporaryFolder(), server: try awaitedServer(server.url()))
         let error = await repositoryError { try await fresh.venue(1) }
         guard case .brokenCatalogue = error else { return XCTFail("\(String(describing: error))") }
     }
@@ -361,14 +371,14 @@ final class LyingServerTests: XCTestCase {
                 serving: root, NginxServer.Configuration(server: "location /venues/ { types { } \(lines) }"))
             var patience = RetryPolicy()
             patience.attempts = 1
-            let address = try VenueServer(server.url(), patience: patience)
+            let address = try awaitedServer(server.url(), patience)
             let error = await repositoryError { try await VenueRepository(cache: cache, server: address).venue(1) }
             guard case .unreachable(_, let reason) = error else { return XCTFail("\(String(describing: error))") }
             XCTAssertTrue(reason.contains("answered with a web page") && reason.contains("login?"), reason)
         }
         XCTAssertEqual(try FileManager.default.contentsOfDirectory(atPath: cache + "/staging"), [])
         let good = try nginx(serving: root)
-        let repository = VenueRepository(cache: cache, server: try VenueServer(good.url()))
+        let repository = VenueRepository(cache: cache, server: try awaitedServer(good.url()))
         try assertWhole(try await repository.venue(1), version: 3)
     }
 
@@ -389,7 +399,7 @@ final class LyingServerTests: XCTestCase {
         }
         var patience = RetryPolicy()
         (patience.attempts, patience.firstPause) = (2, .milliseconds(10))
-        let address = try VenueServer(server.url, patience: patience)
+        let address = try awaitedServer(server.url, patience)
         let repository = VenueRepository(cache: try temporaryFolder(), server: address)
         try assertWhole(try await repository.venue(1), version: 3)
         XCTAssertFalse(isFirst.withLock(\.self))
@@ -398,7 +408,7 @@ final class LyingServerTests: XCTestCase {
     func testPacketsAreRequestedUncompressed() async throws {
         let picky = "location ~ (zip|png)$ { if ($http_accept_encoding != identity) { return 406; } }"
         let server = try nginx(serving: try publishedFolder(), NginxServer.Configuration(server: picky))
-        let repository = VenueRepository(cache: try temporaryFolder(), server: try VenueServer(server.url()))
+        let repository = VenueRepository(cache: try temporaryFolder(), server: try awaitedServer(server.url()))
         try assertWhole(try await repository.venue(1), version: 3)
     }
 
@@ -412,7 +422,7 @@ final class LyingServerTests: XCTestCase {
         compressing.waitUntilExit()
         let server = try nginx(
             serving: root, NginxServer.Configuration(server: "location /venues/ { gzip_static always; }"))
-        let repository = VenueRepository(cache: try temporaryFolder(), server: try VenueServer(server.url()))
+        let repository = VenueRepository(cache: try temporaryFolder(), server: try awaitedServer(server.url()))
         let error = await repositoryError { try await repository.venue(1) }
         let message = error?.problems.first?.message ?? ""
         XCTAssertTrue(message.hasPrefix("the server compresses it (gzip)"), "\(String(describing: error))")
@@ -423,7 +433,7 @@ final class LyingServerTests: XCTestCase {
         let wrong = NginxServer.Configuration(
             server: "location ~ (json|zip|png)$ { types { } default_type text/html; }")
         let server = try nginx(serving: try publishedFolder(), wrong)
-        let repository = VenueRepository(cache: try temporaryFolder(), server: try VenueServer(server.url()))
+        let repository = VenueRepository(cache: try temporaryFolder(), server: try awaitedServer(server.url()))
         try assertWhole(try await repository.venue(1), version: 3)
     }
 }
@@ -434,7 +444,7 @@ final class CatalogueProblemTests: XCTestCase {
 
     private func repository(serving root: String) throws -> VenueRepository {
         let server = try nginx(serving: root)
-        return VenueRepository(cache: try temporaryFolder(), server: try VenueServer(server.url()))
+        return VenueRepository(cache: try temporaryFolder(), server: try awaitedServer(server.url()))
     }
 
     private func catalogue(_ venues: String) -> String {
@@ -489,7 +499,7 @@ final class CatalogueProblemTests: XCTestCase {
             let good = entry("\"id\": 2")
             try write(["catalogue.json": catalogue(entry(fields) + ", " + good)], to: root)
             let server = try nginx(serving: root)
-            let (cache, address) = (try temporaryFolder(), try VenueServer(server.url()))
+            let (cache, address) = (try temporaryFolder(), try awaitedServer(server.url()))
             let errors = try await reportedErrors(of: VenueRepository(cache: cache, server: address)) { repository in
                 let catalogue = try await repository.catalogue()
                 XCTAssertEqual(catalogue.map(\.id), [2], fields)
@@ -505,7 +515,7 @@ final class CatalogueProblemTests: XCTestCase {
         let server = try nginx(serving: root)
         var patience = RetryPolicy()
         patience.attempts = 1
-        let (cache, address) = (try temporaryFolder(), try VenueServer(server.url(), patience: patience))
+        let (cache, address) = (try temporaryFolder(), try awaitedServer(server.url(), patience))
         // New, unchanged, and from the cache.
         for (run, codes) in [("new", [.generic]), ("304", [.generic]), ("offline", [.generic, .network])]
             as [(String, [LocalizationError.Code])]
@@ -566,7 +576,7 @@ final class CatalogueProblemTests: XCTestCase {
             let root = try rootWithPacket(make)
             let server = try nginx(serving: root)
             let cache = try temporaryFolder()
-            let repository = VenueRepository(cache: cache, server: try VenueServer(server.url()))
+            let repository = VenueRepository(cache: cache, server: try awaitedServer(server.url()))
             let error = await repositoryError { try await repository.venue(1) }
             guard case .brokenPacket(_, let problems) = error else {
                 return XCTFail("\(path): \(String(describing: error))")
@@ -604,7 +614,7 @@ final class CatalogueProblemTests: XCTestCase {
     func testAnUnchangedPacketWithAHigherVersionIsReported() async throws {
         let root = try publishedFolder()
         let server = try nginx(serving: root)
-        let (cache, address) = (try temporaryFolder(), try VenueServer(server.url()))
+        let (cache, address) = (try temporaryFolder(), try awaitedServer(server.url()))
         _ = try await VenueRepository(cache: cache, server: address).venue(1)
         let catalogue = try String(contentsOf: URL(filePath: root + "/catalogue.json"), encoding: .utf8)
         try write(["catalogue.json": catalogue.replacing("\"version\":3", with: "\"version\":10")], to: root)

@@ -168,7 +168,7 @@ final class InstallTests: XCTestCase {
     func testInstallingADownloadedPacketParsesItOnce() async throws {
         let server = try nginx(serving: try publishedFolder())
         let cache = try temporaryFolder()
-        let address = try VenueServer(server.url())
+        let address = try awaitedServer(server.url())
         try assertWhole(try await repository(cache: cache, server: address).venue(1), version: 3)
         XCTAssertEqual(parsed.all.count, 1)
         // A later repository knows the packet from its files only.

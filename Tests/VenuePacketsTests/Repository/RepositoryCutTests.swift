@@ -39,7 +39,7 @@ final class RepositoryCutTests: XCTestCase {
         patience.attempts = attempts
         if isImpatient { (patience.stallTimeout, patience.slowestRate) = (.seconds(1), 1_000_000) }
         let (cache, clock) = (try temporaryFolder(), ManualClock())
-        let address = try VenueServer(server.url, patience: patience)
+        let address = try awaitedServer(server.url, patience)
         return (VenueRepository(cache: cache, server: address, clock: clock, seed: 2), server, clock, cache)
     }
 
@@ -144,7 +144,7 @@ final class RepositoryCutTests: XCTestCase {
                 try short.write(to: URL(filePath: cache + "/staging/\(digest).part"))
                 try Data(tag.utf8).write(to: URL(filePath: cache + "/staging/\(digest).part.tag"))
             }
-            let repository = VenueRepository(cache: cache, server: try VenueServer(server.url()))
+            let repository = VenueRepository(cache: cache, server: try awaitedServer(server.url()))
             let error = await repositoryError { try await repository.venue(1) }
             guard case .brokenPacket = error else { return XCTFail("run \(run): \(String(describing: error))") }
             let message = error?.problems.first?.message ?? ""
@@ -206,7 +206,7 @@ final class RepositoryCutTests: XCTestCase {
         // Without the cancellation, the transfer would last longer than the limit of the test.
         var patience = RetryPolicy()
         (patience.stallTimeout, patience.transferTimeout) = (.seconds(3600), .seconds(3600))
-        let address = try VenueServer(server.url, patience: patience)
+        let address = try awaitedServer(server.url, patience)
         let repository = VenueRepository(cache: try temporaryFolder(), server: address)
         let fetching = Task { await repositoryError { try await repository.venue(1) } }
         _ = await arrived.first { true }
@@ -227,7 +227,7 @@ final class RepositoryCutTests: XCTestCase {
                 Array(image[250_000...]))
         }
         _ = await repositoryError { try await repository.venue(1) }
-        let later = VenueRepository(cache: cache, server: try VenueServer(server.url))
+        let later = VenueRepository(cache: cache, server: try awaitedServer(server.url))
         try assertWhole(try await later.venue(1), version: 3, imageSize: imageSize)
         XCTAssertTrue(heads(server).last?.contains("\r\nRange: bytes=250000-\r\n") ?? false)
         XCTAssertEqual(try FileManager.default.contentsOfDirectory(atPath: cache + "/staging"), [])
@@ -247,7 +247,7 @@ final class RepositoryCutTests: XCTestCase {
         try FileManager.default.createDirectory(atPath: cache + "/staging", withIntermediateDirectories: true)
         try bytes.prefix(123_456).write(to: URL(filePath: cache + "/staging/\(digest).part"))
         try Data(tag.utf8).write(to: URL(filePath: cache + "/staging/\(digest).part.tag"))
-        let repository = VenueRepository(cache: cache, server: try VenueServer(whole.url()))
+        let repository = VenueRepository(cache: cache, server: try awaitedServer(whole.url()))
         try assertWhole(try await repository.venue(1), version: 3, imageSize: imageSize)
         let request = try XCTUnwrap(try whole.stopAndTellRequests().last { $0.path.hasSuffix(".png") })
         XCTAssertEqual(request.status, 206)

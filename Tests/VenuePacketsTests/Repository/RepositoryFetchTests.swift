@@ -11,13 +11,13 @@ import XCTest
 final class RepositoryFetchTests: XCTestCase {
     func testAVenueIsFetchedWithFilesThatCanBeOpened() async throws {
         let server = try nginx(serving: try publishedFolder())
-        let repository = VenueRepository(cache: try temporaryFolder(), server: try VenueServer(server.url()))
+        let repository = VenueRepository(cache: try temporaryFolder(), server: try awaitedServer(server.url()))
         try assertWhole(try await repository.venue(1), version: 3)
     }
 
     func testProgressGoesFromZeroToOneAndNeverDecreases() async throws {
         let server = try nginx(serving: try publishedFolder(imageSize: 3_000_000))
-        let repository = VenueRepository(cache: try temporaryFolder(), server: try VenueServer(server.url()))
+        let repository = VenueRepository(cache: try temporaryFolder(), server: try awaitedServer(server.url()))
         let told = Collected<Double>()
         _ = try await repository.venue(1) { told.append($0) }
         XCTAssertEqual(told.all.first, 0)
@@ -29,7 +29,7 @@ final class RepositoryFetchTests: XCTestCase {
 
     func testTheRepositoryReturnsTheServersCatalogue() async throws {
         let server = try nginx(serving: try publishedFolder())
-        let repository = VenueRepository(cache: try temporaryFolder(), server: try VenueServer(server.url() + "/"))
+        let repository = VenueRepository(cache: try temporaryFolder(), server: try awaitedServer(server.url() + "/"))
         let catalogue = try await repository.catalogue()
         let uuid = BeaconUUID(high: 1, low: 1)
         let expected = VenueSummary(
@@ -44,7 +44,7 @@ final class RepositoryFetchTests: XCTestCase {
         let server = try nginx(serving: try publishedFolder())
         let cache = try temporaryFolder()
         for _ in 1...2 {
-            let repository = VenueRepository(cache: cache, server: try VenueServer(server.url()))
+            let repository = VenueRepository(cache: cache, server: try awaitedServer(server.url()))
             _ = try await repository.catalogue()
             try assertWhole(try await repository.venue(1), version: 3)
         }
@@ -57,7 +57,7 @@ final class RepositoryFetchTests: XCTestCase {
         let root = try publishedFolder()
         let gzip = NginxServer.Configuration(http: "gzip on; gzip_types application/json; gzip_min_length 1;")
         let server = try nginx(serving: root, gzip)
-        let repository = VenueRepository(cache: try temporaryFolder(), server: try VenueServer(server.url()))
+        let repository = VenueRepository(cache: try temporaryFolder(), server: try awaitedServer(server.url()))
         let first = try await repository.catalogue()
         let second = try await repository.catalogue()
         XCTAssertEqual(first.map(\.version), [3])
@@ -72,7 +72,7 @@ final class RepositoryFetchTests: XCTestCase {
         let root = try publishedFolder()
         let server = try nginx(serving: root)
         let cache = try temporaryFolder()
-        let address = try VenueServer(server.url())
+        let address = try awaitedServer(server.url())
         _ = try await VenueRepository(cache: cache, server: address).venue(1)
         try publish(version: 4, in: root)
         let repository = VenueRepository(cache: cache, server: address)
@@ -91,9 +91,9 @@ final class RepositoryFetchTests: XCTestCase {
         let newer = try temporaryFolder()
         try publish(version: 9, in: newer)
         let first = try nginx(serving: newer)
-        _ = try await VenueRepository(cache: cache, server: try VenueServer(first.url())).venue(1)
+        _ = try await VenueRepository(cache: cache, server: try awaitedServer(first.url())).venue(1)
         let second = try nginx(serving: try publishedFolder())
-        let repository = VenueRepository(cache: cache, server: try VenueServer(second.url()))
+        let repository = VenueRepository(cache: cache, server: try awaitedServer(second.url()))
         let versions = try await repository.catalogue().map(\.version)
         XCTAssertEqual(versions, [9])
         try assertWhole(try await repository.venue(1), version: 9)
@@ -104,7 +104,7 @@ final class RepositoryFetchTests: XCTestCase {
         let root = try publishedFolder()
         let server = try nginx(serving: root)
         let cache = try temporaryFolder()
-        let address = try VenueServer(server.url())
+        let address = try awaitedServer(server.url())
         let user = VenueRepository(cache: cache, server: address)
         let inUse = try await user.packet(for: 1) { _ in }
         try publish(version: 4, in: root)
@@ -117,14 +117,14 @@ final class RepositoryFetchTests: XCTestCase {
 
     func testAnUnknownVenueHasItsOwnError() async throws {
         let server = try nginx(serving: try publishedFolder())
-        let repository = VenueRepository(cache: try temporaryFolder(), server: try VenueServer(server.url()))
+        let repository = VenueRepository(cache: try temporaryFolder(), server: try awaitedServer(server.url()))
         let error = await repositoryError { try await repository.venue(99) }
         XCTAssertEqual(error, .unknownVenue(99))
     }
 
     func testConcurrentRequestsForAVenueShareOneDownload() async throws {
         let server = try nginx(serving: try publishedFolder(imageSize: 1_000_000))
-        let repository = VenueRepository(cache: try temporaryFolder(), server: try VenueServer(server.url()))
+        let repository = VenueRepository(cache: try temporaryFolder(), server: try awaitedServer(server.url()))
         let versions = try await withThrowingTaskGroup(of: Int.self) { group in
             for _ in 0..<5 { group.addTask { try await repository.venue(1).version } }
             return try await group.reduce(into: []) { $0.append($1) }
@@ -147,7 +147,7 @@ final class RepositoryFetchTests: XCTestCase {
             """
         try write(["catalogue.json": catalogue], to: root)
         let server = try nginx(serving: root)
-        let repository = VenueRepository(cache: try temporaryFolder(), server: try VenueServer(server.url()))
+        let repository = VenueRepository(cache: try temporaryFolder(), server: try awaitedServer(server.url()))
         try assertWhole(try await repository.venue(1), version: 3)
     }
 }
@@ -164,7 +164,7 @@ final class RepositoryStatusTests: XCTestCase {
         let server = try nginx(serving: try publishedFolder(), configuration)
         var patience = RetryPolicy()
         patience.attempts = attempts
-        let address = try VenueServer(server.url(), credentials: credentials, patience: patience)
+        let address = try awaitedServer(server.url(), patience, credentials: credentials)
         return (VenueRepository(cache: try temporaryFolder(), server: address, clock: clock, seed: 1), server)
     }
 
@@ -192,7 +192,7 @@ final class RepositoryStatusTests: XCTestCase {
         for (credentials, text) in [
             (nil, "no credentials were given"), (.bearer("wrong"), "correct the token or password"),
         ] as [(VenueServerCredentials?, String)] {
-            let address = try VenueServer(server.url(), credentials: credentials)
+            let address = try awaitedServer(server.url(), credentials: credentials)
             let repository = VenueRepository(cache: try temporaryFolder(), server: address)
             let error = await repositoryError { try await repository.venue(1) }
             XCTAssertTrue(error?.description.contains(text) ?? false, "\(String(describing: error))")
@@ -269,7 +269,7 @@ final class RepositoryStatusTests: XCTestCase {
         // One packet a minute: the first one comes, the next one does not.
         let server = try nginx(serving: root, limited)
         let cache = try temporaryFolder()
-        let address = try VenueServer(server.url())
+        let address = try awaitedServer(server.url())
         let errors = try await reportedErrors(of: VenueRepository(cache: cache, server: address)) { repository in
             try assertWhole(try await repository.venue(1), version: 3)
             try publish(version: 4, in: root)
@@ -287,7 +287,7 @@ final class RepositoryStatusTests: XCTestCase {
         {
             let root = try publishedFolder()
             let server = try nginx(serving: root, NginxServer.Configuration(location: missing))
-            let repository = VenueRepository(cache: try temporaryFolder(), server: try VenueServer(server.url()))
+            let repository = VenueRepository(cache: try temporaryFolder(), server: try awaitedServer(server.url()))
             _ = try await repository.catalogue()
             try FileManager.default.removeItem(atPath: root + "/venues/1")
             try publish(version: 4, in: root)
@@ -299,7 +299,7 @@ final class RepositoryStatusTests: XCTestCase {
         let target = try nginx(serving: try publishedFolder())
         let moved = NginxServer.Configuration(location: "return 302 \(target.url())$request_uri;")
         let server = try nginx(serving: try temporaryFolder(), moved)
-        let repository = VenueRepository(cache: try temporaryFolder(), server: try VenueServer(server.url()))
+        let repository = VenueRepository(cache: try temporaryFolder(), server: try awaitedServer(server.url()))
         try assertWhole(try await repository.venue(1), version: 3)
     }
 
@@ -316,7 +316,7 @@ final class RepositoryOfflineTests: XCTestCase {
     private func deadServer() throws -> VenueServer {
         var patience = RetryPolicy()
         patience.attempts = 1
-        return try VenueServer("http://127.0.0.1:\(try TestPort.free())", patience: patience)
+        return try awaitedServer("http://127.0.0.1:\(try TestPort.free())", patience)
     }
 
     func testWithoutCacheAndNetworkThereIsNoVenue() async throws {
@@ -330,7 +330,7 @@ final class RepositoryOfflineTests: XCTestCase {
     func testWithACacheAVenueNeedsNoNetwork() async throws {
         let cache = try temporaryFolder()
         let server = try nginx(serving: try publishedFolder())
-        let address = try VenueServer(server.url())
+        let address = try awaitedServer(server.url())
         _ = try await VenueRepository(cache: cache, server: address).venue(1)
         server.stop()
         try assertWhole(try await VenueRepository(cache: cache, server: address).venue(1), version: 3)
@@ -374,14 +374,14 @@ final class RepositoryOfflineTests: XCTestCase {
     func testTheServersNewerVersionIsUsedInsteadOfTheBundledOne() async throws {
         let server = try nginx(serving: try publishedFolder())
         let repository = VenueRepository(
-            cache: try temporaryFolder(), server: try VenueServer(server.url()),
+            cache: try temporaryFolder(), server: try awaitedServer(server.url()),
             bundled: [try bundledPacket(version: 2)])
         // Not asked for the catalogue, it gives what it has.
         try assertWhole(try await repository.venue(1), version: 2)
         XCTAssertEqual(try server.stopAndTellRequests(), [])
         let other = try nginx(serving: try publishedFolder())
         let online = VenueRepository(
-            cache: try temporaryFolder(), server: try VenueServer(other.url()),
+            cache: try temporaryFolder(), server: try awaitedServer(other.url()),
             bundled: [try bundledPacket(version: 2)])
         _ = try await online.catalogue()
         try assertWhole(try await online.venue(1), version: 3)
@@ -391,7 +391,7 @@ final class RepositoryOfflineTests: XCTestCase {
         let server = try nginx(serving: try publishedFolder())
         let bundle = BundledPacket(path: try temporaryFolder(), venueID: 1, version: 9)
         let cache = try temporaryFolder()
-        let address = try VenueServer(server.url())
+        let address = try awaitedServer(server.url())
         let errors = try await reportedErrors(of: VenueRepository(cache: cache, server: address, bundled: [bundle])) {
             try assertWhole(try await $0.venue(1), version: 3)
         }
@@ -406,7 +406,7 @@ final class RepositoryOfflineTests: XCTestCase {
         let server = try nginx(serving: root)
         var patience = RetryPolicy()
         patience.attempts = 1
-        let address = try VenueServer(server.url(), patience: patience)
+        let address = try awaitedServer(server.url(), patience)
         let known = try await VenueRepository(cache: cache, server: address).catalogue()
         XCTAssertEqual(known.map(\.id), [1, 2])
         server.stop()
@@ -426,7 +426,7 @@ final class RepositoryOfflineTests: XCTestCase {
     func testTheCatalogueOfAnotherServerIsNotUsed() async throws {
         let cache = try temporaryFolder()
         let server = try nginx(serving: try publishedFolder())
-        _ = try await VenueRepository(cache: cache, server: try VenueServer(server.url())).catalogue()
+        _ = try await VenueRepository(cache: cache, server: try awaitedServer(server.url())).catalogue()
         let other = VenueRepository(cache: cache, server: try deadServer())
         do throws(LocalizationError) {
             _ = try await other.catalogue()
@@ -438,7 +438,7 @@ final class RepositoryOfflineTests: XCTestCase {
         let root = try temporaryFolder()
         _ = try VenuePublisher(folder: root).publish([try FixtureFolder("office").path])
         let server = try nginx(serving: root)
-        let repository = VenueRepository(cache: try temporaryFolder(), server: try VenueServer(server.url()))
+        let repository = VenueRepository(cache: try temporaryFolder(), server: try awaitedServer(server.url()))
         let walk = try FixtureFolder("recordings/one-floor").file("scan.jsonl.gz")
         let localizer = Localizer(source: RecordingSource(path: walk), venues: repository)
         let states = localizer.states

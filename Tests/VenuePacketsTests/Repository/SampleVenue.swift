@@ -124,6 +124,16 @@ final class Collected<Element: Sendable>: Sendable {
     func append(_ element: Element) { state.withLock { $0.append(element) } }
 }
 
+/// A server for whose answers a repository waits, although a version is stored: a test of what it answers must not depend
+/// on the time that it needs.
+func awaitedServer(
+    _ url: String, _ patience: RetryPolicy = RetryPolicy(), credentials: VenueServerCredentials? = nil
+) throws -> VenueServer {
+    var patience = patience
+    patience.grace = .seconds(3600)
+    return try VenueServer(url, credentials: credentials, patience: patience)
+}
+
 extension XCTestCase {
     /// An nginx that serves the folder until the end of the test.
     func nginx(
