@@ -115,11 +115,9 @@ final class RecordUploaderTests: XCTestCase {
     }
 
     func testAnUnreachableServerIsReportedAndNoRecordIsLost() async throws {
-        let server = try rudeServer { _ in "200 OK" }
-        server.stop()
+        let server = try VenueServer("http://127.0.0.1:\(try TestPort.free())")
         let queue = try await queue(2)
-        let uploader = RecordUploader(
-            queue, to: .web(try VenueServer(server.url)), device: "a", settings: settings(), clock: ManualClock())
+        let uploader = RecordUploader(queue, to: .web(server), device: "a", settings: settings(), clock: ManualClock())
         let errors = uploader.errors
         try await uploader.start()
         let error = try await Bounded.first(1, of: errors)[0]
