@@ -218,7 +218,7 @@ final class BeaconsCommandTests: XCTestCase {
         let folder = try temporaryFolder()
         let history = folder + "/beacons.db"
         let service = try ServiceProcess(
-            ServiceProcess.walk("one-floor") + ["--state-directory", folder, "--beacon-history", history])
+            ServiceProcess.endlessWalk("one-floor") + ["--state-directory", folder, "--beacon-history", history])
         try service.wait(for: "\"position\"")
         service.send(SIGKILL)
         _ = try service.end()
@@ -226,7 +226,9 @@ final class BeaconsCommandTests: XCTestCase {
         let read = try await BeaconHistoryFile(path: history).history(of: venue.id, version: venue.version)
         XCTAssertTrue(read.isEmpty, "the first minute isn't over")
         let next = try ServiceProcess(
-            ServiceProcess.walk("one-floor", from: 5) + ["--state-directory", folder, "--beacon-history", history])
+            ServiceProcess.endlessWalk("one-floor", from: 5) + [
+                "--state-directory", folder, "--beacon-history", history,
+            ])
         try next.wait(for: "\"position\"")
         try next.wait(for: "\"position\"", from: next.told.count + 8)
         next.send(SIGTERM)

@@ -7,7 +7,7 @@ import XCTest
 final class NMEACommandTests: XCTestCase {
     private func service(_ options: [String]) throws -> ServiceProcess {
         try ServiceProcess(
-            ServiceProcess.walk("one-floor", from: 5) + ["--state-directory", try temporaryFolder()] + options)
+            ServiceProcess.endlessWalk("one-floor", from: 5) + ["--state-directory", try temporaryFolder()] + options)
     }
 
     private func end(_ service: ServiceProcess) throws {
@@ -159,7 +159,7 @@ final class GeoClueTests: XCTestCase {
         let socket = folder + "/nmea.sock"
         let bus = folder + "/bus.sock"
         let service = try ServiceProcess(
-            ServiceProcess.walk("one-floor", from: 5)
+            ServiceProcess.endlessWalk("one-floor", from: 5)
                 + ["--state-directory", folder + "/state", "--nmea", "unix-listen://" + socket])
         try service.waitForError("listening at unix-listen://" + socket)
         try Data(busConfiguration(bus).utf8).write(to: URL(filePath: folder + "/bus.conf"))
@@ -174,7 +174,7 @@ final class GeoClueTests: XCTestCase {
             "/usr/bin/unshare",
             (geteuid() == 0 ? [] : ["--map-root-user"]) + [
                 "--mount", "/bin/sh", "-c",
-                "mount --bind \"$0\" /etc/geoclue/geoclue.conf && G_MESSAGES_DEBUG=all exec /usr/libexec/geoclue -t 60",
+                "mount --bind \"$0\" /etc/geoclue/geoclue.conf && G_MESSAGES_DEBUG=all exec /usr/libexec/geoclue -t 180",
                 folder + "/geoclue.conf",
             ], bus: bus)
         XCTAssertNotNil(
@@ -183,7 +183,7 @@ final class GeoClueTests: XCTestCase {
         XCTAssertNotNil(
             geoclue.lines.first(from: 0, within: Tool.bound) { $0.contains("New agent for user ID") },
             "\(geoclue.lines.all) \(agent.lines.all)")
-        let client = try start("/usr/libexec/geoclue-2.0/demos/where-am-i", ["-t", "60", "-a", "8"], bus: bus)
+        let client = try start("/usr/libexec/geoclue-2.0/demos/where-am-i", ["-t", "180", "-a", "8"], bus: bus)
         let latitude = client.lines.first(from: 0, within: Tool.bound) { $0.hasPrefix("Latitude:") }
         let text = try XCTUnwrap(latitude, "\(client.lines.all) \(geoclue.lines.all) \(service.errors)")
         let line = try service.wait(for: #""type":"position""#)

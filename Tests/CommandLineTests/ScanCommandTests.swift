@@ -52,10 +52,10 @@ final class ScanCommandTests: XCTestCase {
 
     func testAKilledScanLosesAtMostTwoSecondsOfItsRecording() throws {
         let folder = try temporaryFolder()
-        let walk = try FixtureFolder("recordings/one-floor").file("scan.jsonl.gz")
+        let replay = Array(try ServiceProcess.endlessWalk("one-floor").dropFirst(2))
         let names = ["a.jsonl", "b.jsonl.gz", "c.btsnoop"]
         let scans = try names.map { name in
-            try ServiceProcess(["--replay", walk, "--record", folder + "/" + name], command: "scan")
+            try ServiceProcess(replay + ["--record", folder + "/" + name], command: "scan")
         }
         for (name, scan) in zip(names, scans) {
             try scan.wait(for: "\"t\":5.")
@@ -480,9 +480,9 @@ final class ScanPublishTests: XCTestCase {
 
     func testTheBrokerReportsAGatewayThatDisappears() async throws {
         let port = try broker().port
-        let path = try FixtureFolder("recordings/one-floor").file("scan.jsonl.gz")
+        let replay = Array(try ServiceProcess.endlessWalk("one-floor").dropFirst(2))
         let service = try ServiceProcess(
-            ["--replay", path, "--publish", "mqtt://127.0.0.1:\(port)/site", "--name", "hall-3"], command: "scan")
+            replay + ["--publish", "mqtt://127.0.0.1:\(port)/site", "--name", "hall-3"], command: "scan")
         let (link, events) = try await subscriber(port)
         _ = try await messages(of: events, until: "the presence") { $0.payload == Array("online".utf8) }
         service.send(SIGKILL)

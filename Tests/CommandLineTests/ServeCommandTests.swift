@@ -32,7 +32,9 @@ final class ServeCommandTests: XCTestCase {
         for signal in [SIGTERM, SIGINT] {
             let folder = try temporaryFolder()
             let service = try ServiceProcess(
-                ServiceProcess.walk("one-floor", from: 5) + ["--state-directory", folder, "--save-every", "3600"])
+                ServiceProcess.endlessWalk("one-floor", from: 5) + [
+                    "--state-directory", folder, "--save-every", "3600",
+                ])
             try service.wait(for: "\"type\":\"position\"")
             service.send(signal)
             XCTAssertEqual(try service.end(), 0, "\(service.errors)")
@@ -50,7 +52,7 @@ final class ServeCommandTests: XCTestCase {
     func testARepeatedSignalEndsTheServiceOnce() throws {
         let folder = try temporaryFolder()
         let service = try ServiceProcess(
-            ServiceProcess.walk("one-floor", from: 5) + ["--state-directory", folder, "--save-every", "3600"])
+            ServiceProcess.endlessWalk("one-floor", from: 5) + ["--state-directory", folder, "--save-every", "3600"])
         try service.wait(for: "\"type\":\"position\"")
         service.send(SIGTERM)
         service.send(SIGINT)
@@ -98,7 +100,7 @@ final class ServeCommandTests: XCTestCase {
     func testAServiceWithATimeLimitEndsAndSavesItsMemory() throws {
         let folder = try temporaryFolder()
         let service = try ServiceProcess(
-            ServiceProcess.walk("one-floor", from: 5), environment: ["STATE_DIRECTORY": folder + ":/nowhere"])
+            ServiceProcess.endlessWalk("one-floor", from: 5), environment: ["STATE_DIRECTORY": folder + ":/nowhere"])
         // The memory is in the first of systemd's directories.
         try service.wait(for: "\"position\"")
         service.send(SIGTERM)
@@ -113,15 +115,15 @@ final class ServeCommandTests: XCTestCase {
     func testARestartDoesNotLeaveRooms() throws {
         let folder = try temporaryFolder()
         let state = ["--state-directory", folder]
-        let first = try ServiceProcess(ServiceProcess.walk("stairs", from: 50) + state)
+        let first = try ServiceProcess(ServiceProcess.endlessWalk("stairs", from: 50) + state)
         try first.wait(for: "\"enterRoom\"")
         first.send(SIGTERM)
         XCTAssertEqual(try first.end(), 0)
         XCTAssertFalse(first.told.contains { $0.contains("\"exitRoom\"") }, "\(first.told)")
         let rooms = try XCTUnwrap(try memory(folder).stay?.rooms)
         XCTAssertFalse(rooms.isEmpty)
-        // The device stays there until the end of the recording.
-        let second = try ServiceProcess(ServiceProcess.walk("stairs", from: 53.5) + state)
+        // The device stays there.
+        let second = try ServiceProcess(ServiceProcess.endlessWalk("stairs", from: 53.5) + state)
         try second.wait(for: "\"position\"")
         second.send(SIGTERM)
         XCTAssertEqual(try second.end(), 0)
@@ -162,7 +164,7 @@ final class ServeCommandTests: XCTestCase {
 
     func testTwoServicesDoNotShareAFolder() throws {
         let folder = try temporaryFolder()
-        let arguments = try ServiceProcess.walk("one-floor", from: 5) + ["--state-directory", folder]
+        let arguments = try ServiceProcess.endlessWalk("one-floor", from: 5) + ["--state-directory", folder]
         let first = try ServiceProcess(arguments)
         try first.wait(for: "\"position\"")
         let second = try ServiceProcess(arguments)
@@ -178,7 +180,7 @@ final class ServeCommandTests: XCTestCase {
         try FileManager.default.createDirectory(
             atPath: folder + "/memory.json.new/inside", withIntermediateDirectories: true)
         let service = try ServiceProcess(
-            ServiceProcess.walk("one-floor", from: 5) + ["--state-directory", folder, "--save-every", "0.05"])
+            ServiceProcess.endlessWalk("one-floor", from: 5) + ["--state-directory", folder, "--save-every", "0.05"])
         try service.waitForError("the memory can't be saved")
         try service.wait(for: "\"position\"")
         service.send(SIGTERM)
@@ -259,7 +261,7 @@ final class ServeLiveMapTests: XCTestCase {
     private func service(_ options: [String]) throws -> (ServiceProcess, String) {
         let folder = try temporaryFolder()
         let service = try ServiceProcess(
-            ServiceProcess.walk("one-floor", from: 5) + ["--state-directory", folder] + options)
+            ServiceProcess.endlessWalk("one-floor", from: 5) + ["--state-directory", folder] + options)
         try service.waitForError("live map: http://")
         let line = try XCTUnwrap(service.errors.first { $0.contains("live map: http://") })
         let url = line[try XCTUnwrap(line.range(of: "http://")).lowerBound...].prefix { $0 != " " }
@@ -471,7 +473,7 @@ final class PrometheusTests: XCTestCase {
     func testPrometheusScrapesAServiceWithTheDurationsOfItsCycles() throws {
         let folder = try temporaryFolder()
         let service = try ServiceProcess(
-            ServiceProcess.walk("one-floor", from: 5) + ["--state-directory", folder, "--http", "127.0.0.1:0"])
+            ServiceProcess.endlessWalk("one-floor", from: 5) + ["--state-directory", folder, "--http", "127.0.0.1:0"])
         try service.waitForError("live map: http://")
         let line = try XCTUnwrap(service.errors.first { $0.contains("live map: http://") })
         let target = try XCTUnwrap(line.firstMatch(of: #/http://([0-9.:]+)//#)).output.1
@@ -502,7 +504,7 @@ final class PrometheusTests: XCTestCase {
         let folder = try temporaryFolder()
         let fleet = try ServiceProcess(["--demo", "--class", "light"], command: "track", readsOutput: true)
         let session = try ServiceProcess(
-            ServiceProcess.walk("one-floor", from: 5) + ["--state-directory", folder, "--http", "127.0.0.1:0"])
+            ServiceProcess.endlessWalk("one-floor", from: 5) + ["--state-directory", folder, "--http", "127.0.0.1:0"])
         func address(_ service: ServiceProcess, _ words: String) throws -> String {
             try service.waitForError(words)
             let line = try XCTUnwrap(service.errors.first { $0.contains(words) })

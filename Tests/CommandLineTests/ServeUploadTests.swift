@@ -22,7 +22,7 @@ final class ServeUploadTests: XCTestCase {
     }
 
     private func walk(_ folder: String) throws -> [String] {
-        try ServiceProcess.walk("one-floor", from: 5) + [
+        try ServiceProcess.endlessWalk("one-floor", from: 5) + [
             "--state-directory", folder, "--set", "upload.interval=0.2", "--set", "heartbeat.interval=0.5",
         ]
     }
@@ -108,7 +108,7 @@ final class ServeUploadTests: XCTestCase {
         addTeardownBlock { stopped.stop() }
         let uploads = try server()
         let service = try ServiceProcess(
-            ServiceProcess.walk("one-floor", from: 5) + [
+            ServiceProcess.endlessWalk("one-floor", from: 5) + [
                 "--state-directory", try temporaryFolder(), "--settings-url", nginx.url() + "/device.json",
                 "--set", "remote.interval=1", "--set", "upload.interval=0.2", "--upload-url", uploads.url,
             ])

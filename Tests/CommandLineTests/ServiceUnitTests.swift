@@ -177,7 +177,7 @@ final class UnitRestrictionTests: XCTestCase {
         try Data("{}".utf8).write(to: URL(filePath: settings))
         let socket = try NotifySocket(in: folder)
         let service = try service(
-            ServiceProcess.walk("one-floor", from: 5) + [
+            ServiceProcess.endlessWalk("one-floor", from: 5) + [
                 "--state-directory", folder, "--settings", settings, "--http", "127.0.0.1:0",
             ], environment: ["NOTIFY_SOCKET": socket.path])
         try service.wait(for: "\"type\":\"position\"")
@@ -206,7 +206,7 @@ final class UnitRestrictionTests: XCTestCase {
         // SQLite gives a journal to the owner of its database if it runs as root (robustFchown in os_unix.c of SQLite 3.40).
         // The user of the unit isn't root.
         let service = try service(
-            ServiceProcess.walk("one-floor", from: 5) + [
+            ServiceProcess.endlessWalk("one-floor", from: 5) + [
                 "--state-directory", folder, "--set", "upload.interval=0.2", "--upload-url", server.url + "/records",
                 "--upload-beacons", "--upload-positions",
             ], further: geteuid() == 0 ? ["fchown"] : [])
@@ -226,11 +226,11 @@ final class UnitRestrictionTests: XCTestCase {
         let server = try NginxServer(
             root: root, folder: try temporaryFolder(), NginxServer.Configuration(identity: authority.identity))
         defer { server.stop() }
-        let service = try service([
-            "--venue", "1", "--server", server.url(scheme: "https"), "--ca-file", authority.certificate,
-            "--cache", try temporaryFolder(), "--state-directory", try temporaryFolder(), "--replay",
-            try FixtureFolder("recordings/one-floor").file("scan.jsonl.gz"), "--replay-from", "5",
-        ])
+        let service = try service(
+            [
+                "--venue", "1", "--server", server.url(scheme: "https"), "--ca-file", authority.certificate,
+                "--cache", try temporaryFolder(), "--state-directory", try temporaryFolder(),
+            ] + ServiceProcess.endlessWalk("one-floor", from: 5).dropFirst(2))
         try service.wait(for: "\"type\":\"position\"")
         service.send(SIGTERM)
         XCTAssertEqual(try service.end(), 0, "\(service.errors)")
@@ -293,7 +293,7 @@ final class UnitRestrictionTests: XCTestCase {
 
     func testServeOnARecordingHasNoCapabilities() throws {
         let service = try ServiceProcess(
-            ServiceProcess.walk("one-floor", from: 5) + ["--state-directory", try temporaryFolder()])
+            ServiceProcess.endlessWalk("one-floor", from: 5) + ["--state-directory", try temporaryFolder()])
         try service.wait(for: "\"type\":\"position\"")
         for name in ["CapPrm", "CapEff", "CapInh", "CapAmb"] {
             XCTAssertEqual(try field(name, of: service), ["0000000000000000"], name)

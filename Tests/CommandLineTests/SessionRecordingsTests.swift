@@ -33,7 +33,7 @@ final class SessionRecordingsTests: XCTestCase {
     func testTheReadingsOfASessionAreRecorded() throws {
         let folder = try temporaryFolder() + "/recordings"
         let service = try ServiceProcess(
-            ServiceProcess.walk("one-floor", from: 5) + [
+            ServiceProcess.endlessWalk("one-floor", from: 5) + [
                 "--state-directory", try temporaryFolder(), "--record", folder,
             ])
         try service.wait(for: "\"type\":\"position\"")
@@ -66,7 +66,7 @@ final class SessionRecordingsTests: XCTestCase {
     func testTheRecordingOfAKilledServiceIsReadable() throws {
         let folder = try temporaryFolder()
         let service = try ServiceProcess(
-            ServiceProcess.walk("one-floor", from: 5) + [
+            ServiceProcess.endlessWalk("one-floor", from: 5) + [
                 "--state-directory", try temporaryFolder(), "--record", folder,
             ])
         func span() throws -> TimeInterval {
@@ -76,7 +76,8 @@ final class SessionRecordingsTests: XCTestCase {
             return first.instant.seconds(to: last.instant)
         }
         // The file is written after each second of readings.
-        for _ in 0..<20 where try span() < 2 {
+        let begun = ContinuousClock.now
+        while try span() < 2, begun.duration(to: .now) < Bounded.longest {
             try service.wait(for: "\"type\":\"position\"", from: service.told.count)
         }
         let written = try span()
@@ -221,7 +222,7 @@ final class LearnedEditionTests: XCTestCase {
     func testAServiceUsesWhatItsRecordingsTeach() throws {
         let (recordings, learned) = (try temporaryFolder(), try temporaryFolder() + "/learned")
         let options =
-            try ServiceProcess.walk("one-floor", from: 5) + [
+            try ServiceProcess.endlessWalk("one-floor", from: 5) + [
                 "--state-directory", temporaryFolder(), "--record", recordings, "--learned", learned,
             ]
         let service = try ServiceProcess(options)

@@ -65,7 +65,7 @@ final class ShareCommandTests: XCTestCase {
     func testAServiceWhoseNameIsTakenReportsItAndKeepsSharing() throws {
         let address = "mqtt://127.0.0.1:\(try broker().port)/office"
         let service = try ServiceProcess(
-            ServiceProcess.walk("one-floor") + [
+            ServiceProcess.endlessWalk("one-floor") + [
                 "--state-directory", temporaryFolder(), "--share", address, "--share-name", "walker",
             ])
         try service.waitForError("sharing with")
@@ -91,7 +91,7 @@ final class ShareCommandTests: XCTestCase {
         let address = "mqtt://127.0.0.1:\(broker.port)/office"
         broker.kill()
         let service = try ServiceProcess(
-            ServiceProcess.walk("one-floor") + [
+            ServiceProcess.endlessWalk("one-floor") + [
                 "--state-directory", temporaryFolder(), "--share", address, "--share-name", "walker",
             ])
         try service.waitForError("no broker is reachable")
@@ -254,7 +254,7 @@ final class SharingOptionsTests: XCTestCase {
         let stranger = try Watcher([address, "--share-name", "stranger"])
         _ = try stranger.line(#"{"type":"occupancy","room":"office","devices":1}"#)
         let service = try ServiceProcess(
-            ServiceProcess.walk("one-floor") + prefix + [
+            ServiceProcess.endlessWalk("one-floor") + prefix + [
                 "--state-directory", temporaryFolder(), "--share", address, "--share-name", "walker",
                 "--home-assistant", "--share-interval", "0",
             ])
@@ -296,7 +296,7 @@ final class SharingOptionsTests: XCTestCase {
         let first = try Watcher([address, "--share-name", "first"])
         _ = try first.line(#"{"type":"joined""#)
         let service = try ServiceProcess(
-            ServiceProcess.walk("one-floor") + [
+            ServiceProcess.endlessWalk("one-floor") + [
                 "--state-directory", temporaryFolder(), "--share", address, "--share-name", "walker",
                 "--share-room-capacity", "1",
             ])

@@ -85,7 +85,7 @@ final class OutputFaultTests: XCTestCase {
     }
 
     func testAScanOnAFullDiskEndsAndItsRecordingIsReadable() throws {
-        let scan = ["scan"] + (try ServiceProcess.walk("one-floor")).dropFirst(2)
+        let scan = ["scan"] + (try ServiceProcess.endlessWalk("one-floor")).dropFirst(2)
         // At the beginning, and after half a megabyte.
         for (plan, isThere) in [("write ENOSPC -1 walk.jsonl", false), ("write EIO -1 walk.jsonl", false), ("", true)] {
             let file = try temporaryFolder() + "/walk.jsonl"
@@ -264,7 +264,7 @@ final class OutputFaultTests: XCTestCase {
 final class ServiceFaultTests: XCTestCase {
     private func serve(_ faults: FaultyFiles, _ options: [String]) throws -> ServiceProcess {
         try ServiceProcess(
-            ServiceProcess.walk("one-floor", from: 5) + ["--set", "positioning.particleCount=100"] + options,
+            ServiceProcess.endlessWalk("one-floor", from: 5) + ["--set", "positioning.particleCount=100"] + options,
             environment: faults.environment)
     }
 
@@ -272,7 +272,7 @@ final class ServiceFaultTests: XCTestCase {
     private func savedMemory() throws -> String {
         let folder = try temporaryFolder()
         let service = try ServiceProcess(
-            ServiceProcess.walk("one-floor", from: 5) + ["--state-directory", folder, "--save-every", "0.05"])
+            ServiceProcess.endlessWalk("one-floor", from: 5) + ["--state-directory", folder, "--save-every", "0.05"])
         try service.wait(for: "\"position\"")
         service.send(SIGTERM)
         XCTAssertEqual(try service.end(), 0)
