@@ -9,6 +9,9 @@ import XCTest
 
 /// Requests of a survey's page.
 enum SurveyRequest {
+    /// The environment of a process for whose map a test waits.
+    static let learning = ["INDOORLOC_LEARNING_PRIORITY": "usual"]
+
     /// Posts to a path of surveys; returns the status.
     static func post(_ path: String, _ body: String, port: UInt16) async throws -> Int {
         let words = ["--silent", "--output", "/dev/null", "--write-out", "%{http_code}", "--data", body]
@@ -31,10 +34,19 @@ final class ServeSurveyTests: XCTestCase {
         if !FileManager.default.fileExists(atPath: venue) {
             try FileManager.default.copyItem(atPath: try FixtureFolder("office").path, toPath: venue)
         }
+        let replay = try ServiceProcess.endlessWalk("one-floor").dropFirst(2)
         return [
-            "--venue", venue, "--replay", try FixtureFolder("recordings/one-floor").file("scan.jsonl.gz"),
-            "--state-directory", folder + "/state", "--http", "127.0.0.1:\(page)", "--survey", folder + "/walks",
-        ]
+            "--venue", venue, "--state-directory", folder + "/state", "--http", "127.0.0.1:\(page)", "--survey",
+            folder + "/walks",
+        ] + replay
+    }
+
+    /// The number of marks that the file of the only walk has so far.
+    private func recordedMarks(in folder: String) -> Int {
+        let walks = try? FileManager.default.contentsOfDirectory(atPath: folder)
+        guard let walk = walks?.first else { return 0 }
+        let recording = try? SurveyRecording(path: folder + "/" + walk, strictness: .lenient)
+        return recording?.waypoints.count ?? 0
     }
 
     /// Starts a walk, which needs a beacon that the device hears.
@@ -70,8 +82,11 @@ final class ServeSurveyTests: XCTestCase {
         try await mark(5, 10, page: page)
         for _ in 0..<4 { try service.wait(for: "\"position\"", from: service.told.count) }
         try await mark(9, 10, page: page)
-        // After three seconds, what was before is in the file.
-        for _ in 0..<4 { try service.wait(for: "\"position\"", from: service.told.count) }
+        // The file has each mark after some seconds.
+        let marked = ContinuousClock.now
+        while recordedMarks(in: folder + "/walks") < 2, marked.duration(to: .now) < Bounded.longest {
+            try service.wait(for: "\"position\"", from: service.told.count)
+        }
         service.send(SIGKILL)
         XCTAssertEqual(try service.end(), 128 + SIGKILL)
         let walks = try FileManager.default.contentsOfDirectory(atPath: folder + "/walks")
@@ -89,7 +104,7 @@ final class ServeSurveyTests: XCTestCase {
     func testAMapIsAdoptedByTheRunningSessionAndStaysAfterAKill() async throws {
         let (folder, page) = (try temporaryFolder(), try TestPort.free())
         let words = try words(in: folder, page: page)
-        let service = try ServiceProcess(words)
+        let service = try ServiceProcess(words, environment: SurveyRequest.learning)
         try service.wait(for: "\"position\"")
         try await start(page: page)
         try await mark(5, 10, page: page)
@@ -111,7 +126,7 @@ final class ServeSurveyTests: XCTestCase {
         let venue = try VenuePacketReader().read(folder + "/office").venue
         XCTAssertEqual(venue.version, 2)
         XCTAssertNotNil(venue.radioMap)
-        let next = try ServiceProcess(words)
+        let next = try ServiceProcess(words, environment: SurveyRequest.learning)
         let state = try await wait(page: page, for: #""figures""#)
         XCTAssertTrue(state.contains(#""adopted":true"#), state)
         let back = try await SurveyRequest.post("map", #"{"action":"takeBack"}"#, port: page)

@@ -60,7 +60,7 @@ final class TrackSurveyTests: XCTestCase {
             "--broker", "mqtt://127.0.0.1:\(port)", "--venue", venue, "--tags", try register(of: Self.tag),
             "--class", "light", "--http", "127.0.0.1:\(page)", "--survey", folder + "/walks",
         ]
-        let service = try ServiceProcess(words, command: "track")
+        let service = try ServiceProcess(words, command: "track", environment: SurveyRequest.learning)
         try service.waitForError("receiving from")
         let stage = GatewayStage(
             client: try await GatewayClient(port: port), venue: try VenuePacketReader().read(venue).venue)
@@ -100,7 +100,7 @@ final class TrackSurveyTests: XCTestCase {
         let adopted = try VenuePacketReader().read(venue).venue
         XCTAssertEqual(adopted.version, 2)
         XCTAssertNotNil(adopted.radioMap)
-        let next = try ServiceProcess(words, command: "track")
+        let next = try ServiceProcess(words, command: "track", environment: SurveyRequest.learning)
         try next.waitForError("receiving from")
         // The walk gives the map that is in use.
         let restart = ContinuousClock.now

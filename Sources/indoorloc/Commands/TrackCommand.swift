@@ -334,7 +334,9 @@ package struct TrackCommand: Command {
         let desk = survey.map { option in
             let folder = option.folder
             let surveyed = SurveyedFleet(started.engine) { registerFile?.current ?? register }
-            let maps = SurveyMapDesk(surveyed, folder: folder, place: fleet.surveyPlace(of: packet))
+            let maps = SurveyMapDesk(
+                surveyed, folder: folder, place: fleet.surveyPlace(of: packet),
+                priority: SurveyOption.learningPriority)
             let desk = SurveyDesk(surveyed, folder: folder, maps: maps) { clock.now() }
             sinks.append(FleetSurveySink(surveyed, desk))
             return desk

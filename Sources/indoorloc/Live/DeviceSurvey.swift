@@ -24,7 +24,8 @@ struct DeviceSurvey: Sendable {
         try option.createFolder()
         let start = Instant(seconds: Date().timeIntervalSince1970)
         let device = SurveyedDevice(venue: packet.venue, settings: settings, seed: seed, start: start)
-        let maps = SurveyMapDesk(device, folder: option.folder, place: place)
+        let maps = SurveyMapDesk(
+            device, folder: option.folder, place: place, priority: SurveyOption.learningPriority)
         desk = SurveyDesk(device, folder: option.folder, limits: Self.limits, maps: maps) { device.now }
         self.device = device
     }

@@ -12,6 +12,14 @@ struct SurveyOption: Sendable {
             help: "let people mark on the page where they stand with \(carrier), and store each walk in this folder")
     }
 
+    /// The priority of the threads that learn radio maps: the lowest one, because locating is more important.
+    ///
+    /// Beside programs that use all processors, such threads get almost no time. A test on a busy machine that waits for a
+    /// map sets the environment variable to `usual`.
+    static var learningPriority: BackgroundThread.Priority {
+        ProcessInfo.processInfo.environment["INDOORLOC_LEARNING_PRIORITY"] == "usual" ? .usual : .lowest
+    }
+
     /// The folder of the recordings.
     let folder: String
 
