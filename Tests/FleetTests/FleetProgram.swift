@@ -79,6 +79,20 @@ final class FleetProgram {
         }
     }
 
+    /// Waits until standard output has a number of lines, and returns all of its whole lines.
+    func printedLines(atLeast count: Int) throws -> String {
+        let deadline = ContinuousClock.now + Bounded.longest
+        while true {
+            let text = text("output")
+            let lines = text[..<(text.lastIndex(of: "\n") ?? text.startIndex)]
+            if lines.split(separator: "\n").count >= count { return String(lines) }
+            guard process.isRunning, ContinuousClock.now < deadline else {
+                throw Failure(description: "indoorloc-fleet printed no \(count) lines, but \(text)")
+            }
+            poll(nil, 0, 5)
+        }
+    }
+
     private func text(_ name: String) -> String {
         (try? String(contentsOf: folder.appending(path: name), encoding: .utf8)) ?? ""
     }

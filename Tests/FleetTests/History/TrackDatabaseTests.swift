@@ -13,8 +13,8 @@ final class TrackDatabaseTests: HistoryTestCase {
     }
 
     /// Returns the tag, the epoch and the sequence of each printed output, sorted.
-    private func printed(_ result: FleetProgram.Result) throws -> [String] {
-        try result.output.split(separator: "\n").map { line in
+    private func printed(_ output: String) throws -> [String] {
+        try output.split(separator: "\n").map { line in
             let output = try FleetOutput(json: Array(line.utf8))
             return "\(output.tag) \(output.epoch) \(output.sequence)"
         }.sorted()
@@ -26,7 +26,7 @@ final class TrackDatabaseTests: HistoryTestCase {
             demo(address, seconds: 6, ["--create"]), folder: try temporaryFolder()
         ).end()
         XCTAssertEqual(result.status, 0, result.errors)
-        let outputs = try printed(result)
+        let outputs = try printed(result.output)
         XCTAssertGreaterThan(outputs.count, 100)
         let connection = try TestDatabase(address)
         let rows = try connection.run("SELECT tag, epoch, sequence FROM indoorloc_history").sorted()
@@ -46,15 +46,23 @@ final class TrackDatabaseTests: HistoryTestCase {
         ).end()
         XCTAssertEqual(first.status, 0, first.errors)
         server.kill()
-        let program = try FleetProgram(demo(address, seconds: 12), folder: try temporaryFolder())
+        let program = try FleetProgram(demo(address, seconds: 3600), folder: try temporaryFolder())
         // The outputs of the first seconds wait for the server.
         try program.wait(for: "trying again")
         try server.restart()
+        try program.wait(for: "connected to the database")
+        let connection = try TestDatabase(address)
+        func stored() throws -> Set<String> {
+            Set(try connection.run("SELECT tag, epoch, sequence FROM indoorloc_history"))
+        }
+        // The program's end limits the time to write what still waits.
+        let waiting = try printed(program.printedLines(atLeast: 101))
+        let deadline = ContinuousClock.now + Bounded.longest
+        while try !stored().isSuperset(of: waiting), ContinuousClock.now < deadline { poll(nil, 0, 100) }
+        program.send(SIGTERM)
         let result = try program.end()
         XCTAssertEqual(result.status, 0, result.errors)
-        let connection = try TestDatabase(address)
-        let rows = Set(try connection.run("SELECT tag, epoch, sequence FROM indoorloc_history"))
-        let outputs = try printed(result)
+        let (rows, outputs) = (try stored(), try printed(result.output))
         XCTAssertGreaterThan(outputs.count, 100)
         XCTAssertEqual(outputs.filter { !rows.contains($0) }, [])
     }
@@ -65,7 +73,7 @@ final class TrackDatabaseTests: HistoryTestCase {
         ).end()
         XCTAssertEqual(result.status, 0, result.errors)
         XCTAssertTrue(result.errors.contains("outputs are not stored"), result.errors)
-        XCTAssertGreaterThan(try printed(result).count, 50)
+        XCTAssertGreaterThan(try printed(result.output).count, 50)
     }
 
     func testOptionsOfTheDatabaseRequireIt() throws {
