@@ -1,5 +1,4 @@
 import Foundation
-import IndoorLocalizationTesting
 import LiveMap
 import XCTest
 
@@ -37,7 +36,7 @@ final class PlanDrawingTests: ShownMapCase {
         let place = try XCTUnwrap(SampleSession.place(at: t))
         let point = try map.screenPoint(place)
         let disc = try disc(
-            in: try map.page.pixels(decoder: decoder), color: try color("--estimate", of: map), scale: scale)
+            in: try map.pixels(decoder: decoder), color: try color("--estimate", of: map), scale: scale)
         XCTAssertEqual(disc.x / scale, point.x, accuracy: 0.6, message)
         XCTAssertEqual(disc.y / scale, point.y, accuracy: 0.6, message)
     }
@@ -48,7 +47,7 @@ final class PlanDrawingTests: ShownMapCase {
             let map = try savedPage(width: width, height: height)
             try map.seek(to: t)
             try hideTruth(of: map)
-            let pixels = try map.page.pixels(decoder: decoder)
+            let pixels = try map.pixels(decoder: decoder)
             // The outer wall is the largest shape of its colour. Its middle is that of the map.
             let wall = try XCTUnwrap(try pixels.shapes(of: try color("--wall", of: map), tolerance: 40).first)
             let bar = try map.box(of: "#scale-bar")
@@ -124,20 +123,11 @@ final class PlanDrawingTests: ShownMapCase {
         let map = try savedPage()
         try map.seek(to: 118)
         try hideTruth(of: map)
-        let light = try map.page.pixels(decoder: decoder)
+        let light = try map.pixels(decoder: decoder)
         try checkDisc(of: map, at: 118, decoder: decoder, "light")
         try map.page.setPreferences(.init(isDark: true))
         try map.wait(until: "state.theme === 'dark'")
-        try map.waitForDrawing()
-        // A loaded browser may still show a frame from before the change.
-        var dark = try map.page.pixels(decoder: decoder)
-        let start = ContinuousClock.now
-        while try light[700, 20] == dark[700, 20] || light[30, 400] == dark[30, 400],
-            start.duration(to: .now) < Bounded.longest
-        {
-            try map.waitForDrawing()
-            dark = try map.page.pixels(decoder: decoder)
-        }
+        let dark = try map.pixels(decoder: decoder)
         try checkDisc(of: map, at: 118, decoder: decoder, "dark")
         // A corner of the header, and one of the stage.
         for (x, y) in [(700, 20), (30, 400)] {
@@ -147,8 +137,7 @@ final class PlanDrawingTests: ShownMapCase {
         // The user's choice outweighs the system's.
         try map.click("#theme")
         try map.wait(until: "state.theme === 'light'")
-        try map.waitForDrawing()
-        XCTAssertEqual(try map.page.pixels(decoder: decoder)[700, 20], try light[700, 20])
+        XCTAssertEqual(try map.pixels(decoder: decoder)[700, 20], try light[700, 20])
     }
 }
 
@@ -201,7 +190,7 @@ final class RadioMapPageTests: ShownMapCase {
         for beacon in [0, 5, 17] {
             try choose("#radio-beacon", beacon, in: map)
             XCTAssertEqual(try map.state.mapId, 1)
-            colors.insert(try map.page.pixels(decoder: decoder)[Int(point.x), Int(point.y)])
+            colors.insert(try map.pixels(decoder: decoder)[Int(point.x), Int(point.y)])
             let rows: Int = try map.page.evaluate("document.querySelectorAll('#radio tbody tr').length")
             XCTAssertGreaterThan(rows, 10)
             XCTAssertTrue(try map.text(of: "#residual-summary").contains("\(rows) points"))
@@ -223,7 +212,7 @@ final class RadioMapPageTests: ShownMapCase {
                     "getComputedStyle(document.getElementById('light-colors')).getPropertyValue('--bad').trim()")))
         /// Returns whether each square of 24 pixels around the places has the hatching.
         func isHatched(_ places: [LiveMapFrame.Place]) throws -> [Bool] {
-            let lines = try map.page.pixels(decoder: decoder).shapes(of: hatching, tolerance: 24)
+            let lines = try map.pixels(decoder: decoder).shapes(of: hatching, tolerance: 24)
             return try places.map { place in
                 let point = try map.screenPoint(place)
                 return lines.contains { line in

@@ -69,6 +69,9 @@ struct ScreenPixels {
         (width, height) = (size.width, size.height)
     }
 
+    /// Frees the memory of the pixels, which nothing may use afterwards.
+    func discard() throws { try decoder.run("delete window.screens['\(name)']") }
+
     /// The color of a pixel; x and y begin at the top left corner.
     subscript(x: Int, y: Int) -> Color {
         get throws {

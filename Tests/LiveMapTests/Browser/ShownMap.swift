@@ -1,4 +1,5 @@
 import Foundation
+import IndoorLocalizationTesting
 import LiveMap
 import XCTest
 
@@ -102,6 +103,42 @@ struct ShownMap {
     /// Waits until the page has drawn all changes.
     func waitForDrawing() throws {
         try page.run("await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    }
+
+    /// Returns the pixels of the viewport with all changes so far.
+    ///
+    /// A loaded browser may take its screenshot of an earlier frame. Therefore the page gets a mark in its top left corner,
+    /// of another colour each time, which it draws after all changes. The screenshot is repeated until it has the mark.
+    ///
+    /// - Parameter decoder: an empty page; the page itself may forbid images and scripts.
+    func pixels(decoder: BrowserPage) throws -> ScreenPixels {
+        try waitForDrawing()
+        let color: ScreenPixels.Color = try page.evaluate(
+            """
+            (() => {
+                window.hasOtherMark = !window.hasOtherMark;
+                const color = { red: 255, green: window.hasOtherMark ? 96 : 0, blue: 255 };
+                const mark = document.createElement("test-mark");
+                Object.assign(mark.style, {
+                    position: "fixed", left: "0px", top: "0px", width: "2px", height: "2px", zIndex: "2147483647",
+                    pointerEvents: "none", background: `rgb(${color.red}, ${color.green}, ${color.blue})`,
+                });
+                document.documentElement.append(mark);
+                return color;
+            })()
+            """)
+        let end = ContinuousClock.now + Bounded.longest
+        while true {
+            let pixels = try page.pixels(decoder: decoder)
+            if try pixels[0, 0].distance(to: color) <= 8 {
+                try page.run("document.querySelector('test-mark').remove()")
+                return pixels
+            }
+            try pixels.discard()
+            guard ContinuousClock.now < end else {
+                throw BrowserPage.Failure(description: "no screenshot shows the latest changes")
+            }
+        }
     }
 
     /// The names and values of the facts.

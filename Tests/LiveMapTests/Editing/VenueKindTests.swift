@@ -393,7 +393,7 @@ final class VenueListTests: VenueEditorCase {
         try editor.page.wait(until: "document.getElementById('more-tools').matches(':popover-open')")
         XCTAssertEqual(try editor.page.misplacedControls(grounds: "#plan, #panels *, #more-tools *"), [])
         try editor.page.touch([[try editor.map.box(of: "#more-tools [data-tool=fence]").middle]])
-        XCTAssertEqual(try editor.state.tool, "fence")
+        try editor.page.wait(until: "window.venueEditor.state().tool === 'fence'")
         for place in [(14.0, 13.0), (19, 13), (19, 17)] {
             try editor.page.touch([[try editor.point(place.0, place.1)]])
         }

@@ -164,6 +164,8 @@ final class SurveyPageTests: BrowserTestCase {
     func testTapsOnThePlanBecomeTheGroundTruthOfARecording() throws {
         let survey = try StagedSurvey()
         let page = try shown(survey)
+        // The time of the survey stands still between the taps, and so does that of the page.
+        try page.stopClock()
         try page.run("document.querySelector('#survey-start').click()")
         try page.wait(until: "!document.querySelector('#survey-stop').hidden")
         for (count, x) in [(1, 2.0), (2, 10), (3, 18)] {
@@ -205,7 +207,12 @@ final class SurveyPageTests: BrowserTestCase {
         let start: ShownMap.Point = try page.evaluate("window.tagMap.screenPoint(1, 4, 5)")
         let end: ShownMap.Point = try page.evaluate("window.tagMap.screenPoint(1, 16, 5)")
         try page.drag(from: (start.x, start.y), to: (end.x, end.y))
-        try page.wait(until: "window.tagMap.state().walks.find((one) => one.running)?.marks.length > 0")
+        // The page shows a mark before the server has it.
+        try page.wait(
+            until: """
+                window.tagMap.state().waiting === 0
+                    && window.tagMap.state().walks.find((one) => one.running)?.marks.length > 0
+                """)
         let after: ShownMap.Point = try page.evaluate("window.tagMap.screenPoint(1, 4, 5)")
         XCTAssertEqual(after.x, start.x)
         survey.hear(at: 4, seconds: 3)
@@ -244,7 +251,6 @@ final class SurveyPageTests: BrowserTestCase {
         try page.wait(until: "!document.querySelector('#survey-continue').closest('[hidden]')")
         try page.run("document.querySelector('#survey-continue').click()")
         try tap(10, 5, page)
-        XCTAssertEqual(try shownMarks(page), 2)
         try marks(2, page)
     }
 

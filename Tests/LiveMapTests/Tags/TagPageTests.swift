@@ -60,7 +60,7 @@ final class TagPageTests: BrowserTestCase {
     /// Returns the discs of a colour.
     private func discs(_ map: ShownMap, _ name: String, decoder: BrowserPage) throws -> [ScreenPixels.Shape] {
         let color = try XCTUnwrap(ScreenPixels.Color(hex: try map.page.rootProperty(name)))
-        return try map.page.pixels(decoder: decoder).shapes(of: color).filter { shape in
+        return try map.pixels(decoder: decoder).shapes(of: color).filter { shape in
             abs(shape.width - shape.height) <= 1 && (6...16).contains(shape.width)
                 && Double(shape.count) > 0.55 * Double(shape.width * shape.height)
         }
@@ -237,7 +237,7 @@ final class TagPageTests: BrowserTestCase {
         let map = try shown(board)
         let decoder = try page()
         let route = try XCTUnwrap(ScreenPixels.Color(hex: try map.page.rootProperty("--route")))
-        XCTAssertEqual(try map.page.pixels(decoder: decoder).shapes(of: route).filter { $0.width > 50 }, [])
+        XCTAssertEqual(try map.pixels(decoder: decoder).shapes(of: route).filter { $0.width > 50 }, [])
         let dot = try point(map, 1, 12, 5)
         try map.page.click(x: dot.x + 3, y: dot.y - 2)
         try wait(map, until: "state.selected === '\(cart)' && state.trail === 10")
@@ -248,7 +248,7 @@ final class TagPageTests: BrowserTestCase {
         XCTAssertTrue(facts.contains(["Room", "Hall"]), "\(facts)")
         XCTAssertTrue(facts.contains(["Radius (68 %)", "1.5 m"]), "\(facts)")
         let line = try XCTUnwrap(
-            try map.page.pixels(decoder: decoder).shapes(of: route, tolerance: 40).first { $0.width > 50 })
+            try map.pixels(decoder: decoder).shapes(of: route, tolerance: 40).first { $0.width > 50 })
         XCTAssertEqual(Double(line.left), try point(map, 1, 3, 5).x, accuracy: 3)
         XCTAssertEqual(line.y, try point(map, 1, 3, 5).y, accuracy: 2)
         board.put([
