@@ -11,6 +11,8 @@ package final class NATSOutputPublisher: Sendable {
 
     private let connection: NATSConnection
     private let publisher: NATSPublisher
+    /// The time limit of acknowledgements in milliseconds.
+    private let patience: Int64
     private let failures: Failures
 
     /// The failures of outputs.
@@ -24,14 +26,17 @@ package final class NATSOutputPublisher: Sendable {
 
     /// Opens the publisher.
     ///
+    /// - Parameter patience: the longest time to wait for acknowledgements; nil for that of each request.
     /// - Throws: `.misconfigured` if the stream doesn't exist.
-    package init(_ connection: NATSConnection) async throws(FleetStoreError) {
+    package init(_ connection: NATSConnection, patience: Duration? = nil) async throws(FleetStoreError) {
         self.connection = connection
+        let patience = patience.map { Int64($0.seconds * 1000) } ?? NATSConnection.requestTime
+        self.patience = patience
         let failures = Failures()
         self.failures = failures
         publisher = try await NATSPublisher(
             connection, stream: FleetNames.outputStream, mostPending: Self.mostPending,
-            patience: NATSConnection.requestTime
+            patience: patience
         ) { _ in failures.record() }
     }
 
@@ -55,10 +60,10 @@ package final class NATSOutputPublisher: Sendable {
 
     /// Waits until the stream has all outputs so far; returns false if the server doesn't acknowledge them in time.
     package func flush() async -> Bool {
-        let (publisher, failures) = (publisher, failures)
+        let (publisher, patience, failures) = (publisher, patience, failures)
         let isComplete = try? await connection.blocking(key: FleetNames.outputStream) { () throws(NATSFailure) in
             do throws(NATSFailure) {
-                try publisher.flush(within: NATSConnection.requestTime)
+                try publisher.flush(within: patience)
                 return true
             } catch {
                 // The pending outputs may belong to several partitions; each partition reads the count after the flush.

@@ -86,10 +86,11 @@ final class StoreCommandTests: HistoryTestCase {
     func testEachOutputOnANATSServerIsStoredOnceAlthoughTheCommandIsKilledAndTheDatabaseIsAway() async throws {
         let server = try NATSServer(folder: try temporaryFolder())
         defer { server.kill() }
-        let nats = try await NATSConnection.open(NATSServers(urls: [server.url]), name: "test")
+        let nats = try await FleetStage.connection(to: [server])
         defer { nats.close() }
-        _ = try await NATSSetup().run(nats)
-        let publisher = try await NATSOutputPublisher(nats)
+        let publisher = try await FleetStage.patiently {
+            try await NATSOutputPublisher(nats, patience: Bounded.longest)
+        }
         func publish(_ sequences: ClosedRange<UInt64>) async {
             for start in stride(from: sequences.lowerBound, through: sequences.upperBound, by: 500) {
                 let part = start...min(start + 499, sequences.upperBound)

@@ -23,28 +23,47 @@ struct FleetStage {
 
     /// Starts servers, and creates the log and the stores.
     init(_ servers: [NATSServer], partitions: Int) async throws {
-        self.servers = servers
-        let (urls, isCluster) = (servers.map(\.url), servers.count > 1)
         var setup = NATSSetup()
         setup.partitioning.partitions = partitions
         setup.replicas = servers.count
-        partitioning = setup.partitioning
-        // A cluster has a leader a little after its servers listen.
-        connection = try await Bounded.wait(for: "a cluster with a leader") { [setup] in
+        let partitioning = setup.partitioning
+        let connection = try await Self.connection(to: servers, setup)
+        (log, snapshots, leases) = try await Bounded.wait(for: "the log and the stores") {
+            try await Self.patiently {
+                (
+                    try await NATSReadingLog(connection, partitioning: partitioning),
+                    try await NATSSnapshotStore(connection), try await NATSLeaseStore(connection)
+                )
+            }
+        }
+        (self.servers, self.connection, self.partitioning) = (servers, connection, partitioning)
+    }
+
+    /// Connects to servers, and creates the streams and the buckets.
+    static func connection(to servers: [NATSServer], _ setup: NATSSetup = NATSSetup()) async throws -> NATSConnection {
+        let (urls, isCluster) = (servers.map(\.url), servers.count > 1)
+        // A cluster has a leader a little after its servers listen. A busy server may answer too late.
+        return try await Bounded.wait(for: "a fleet on the servers") {
             while true {
                 do throws(FleetStoreError) {
                     let connection = try await NATSConnection.open(NATSServers(urls: urls), name: "test")
                     _ = try await setup.run(connection)
                     return connection
                 } catch {
-                    guard isCluster else { throw error }
+                    guard isCluster || error.isTransient else { throw error }
                     try Task.checkCancellation()
                 }
             }
         }
-        log = try await NATSReadingLog(connection, partitioning: partitioning)
-        snapshots = try await NATSSnapshotStore(connection)
-        leases = try await NATSLeaseStore(connection)
+    }
+
+    /// Returns the result of requests, which are repeated if a busy server doesn't answer in time.
+    static func patiently<Value>(_ body: () async throws -> Value) async throws -> Value {
+        while true {
+            do { return try await body() } catch let error as FleetStoreError where error.isTransient {
+                try Task.checkCancellation()
+            }
+        }
     }
 
     /// The options of all commands for these servers.

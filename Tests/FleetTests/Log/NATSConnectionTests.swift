@@ -43,27 +43,37 @@ final class OrderedSubscriptionTests: XCTestCase {
 
     func testAConsumerThatTheServerHasLostFailsAndAnIdleOneDoesNot() async throws {
         let connection = try await FleetStage([try natsServer()], partitions: 1).connection
-        let result = try await connection.blocking(key: "") { () throws(NATSFailure) in
-            let silence = Duration.milliseconds(800)
-            let subscription = try OrderedSubscription(
-                connection, stream: FleetNames.stream, subject: FleetNames.subjects, silence: silence
-            ) { $0.DeliverPolicy = js_DeliverAll }
-            guard try subscription.next(within: silence * 2) == nil else { return "a message" }
-            var names: UnsafeMutablePointer<jsConsumerNamesList>?
-            var code = jsErrCode(0)
-            let context = connection.context.pointer
-            try NATSFailure.check(js_ConsumerNames(&names, context, FleetNames.stream, nil, &code))
-            defer { jsConsumerNamesList_Destroy(names) }
-            guard let list = names?.pointee, list.Count == 1 else { return "several consumers" }
-            try NATSFailure.check(js_DeleteConsumer(context, FleetNames.stream, list.List[0], nil, &code))
-            do throws(NATSFailure) {
-                while try subscription.next(within: silence) == nil {}
-                return "a message"
-            } catch {
-                return error.status == NATS_MISSED_HEARTBEAT ? "silence" : error.text
-            }
+        let result = try await FleetStage.patiently {
+            try await connection.blocking(key: "") { () throws(NATSFailure) in try Self.endOfALostConsumer(connection) }
         }
         XCTAssertEqual(result, "silence")
+    }
+
+    /// Deletes the consumer of an idle subscription; returns how the subscription ends. This function blocks.
+    ///
+    /// - Throws: a failure of a request for the consumer.
+    private static func endOfALostConsumer(_ connection: NATSConnection) throws(NATSFailure) -> String {
+        // Many heartbeats, so that a pause of the machine is no silence.
+        let silence = Duration.seconds(5)
+        let subscription = try OrderedSubscription(
+            connection, stream: FleetNames.stream, subject: FleetNames.subjects, silence: silence
+        ) { $0.DeliverPolicy = js_DeliverAll }
+        do throws(NATSFailure) {
+            guard try subscription.next(within: silence * 2) == nil else { return "a message" }
+        } catch { return "while idle: \(error.text)" }
+        var names: UnsafeMutablePointer<jsConsumerNamesList>?
+        var code = jsErrCode(0)
+        let context = connection.context.pointer
+        try NATSFailure.check(js_ConsumerNames(&names, context, FleetNames.stream, nil, &code))
+        defer { jsConsumerNamesList_Destroy(names) }
+        guard let list = names?.pointee, list.Count == 1 else { return "several consumers" }
+        try NATSFailure.check(js_DeleteConsumer(context, FleetNames.stream, list.List[0], nil, &code))
+        do throws(NATSFailure) {
+            while try subscription.next(within: silence) == nil {}
+            return "a message"
+        } catch {
+            return error.status == NATS_MISSED_HEARTBEAT ? "silence" : error.text
+        }
     }
 
     func testASlowReaderOfABucketGetsTheNewestValueAndNotAll() async throws {
@@ -97,13 +107,13 @@ final class OrderedSubscriptionTests: XCTestCase {
     func testEndedSubscriptionsAreFreedByALaterOne() async throws {
         let server = try natsServer()
         let connection = try await FleetStage([server], partitions: 1).connection
-        for _ in 0..<100 { _ = try await Self.subscription(connection) }
+        for _ in 0..<100 { _ = try await FleetStage.patiently { try await Self.subscription(connection) } }
         // Each of them ends on the connection's queue, perhaps after the next one has begun.
         XCTAssertLessThan(connection.endedSubscriptions, 10)
 
         // They also wait while the connection is broken.
         var open: [OrderedSubscription] = []
-        for _ in 0..<20 { open.append(try await Self.subscription(connection)) }
+        for _ in 0..<20 { open.append(try await FleetStage.patiently { try await Self.subscription(connection) }) }
         server.kill()
         open = []
         try await Bounded.wait(for: "the end of the subscriptions") {
@@ -122,7 +132,9 @@ final class OrderedSubscriptionTests: XCTestCase {
 
     func testASubscriptionMayOutliveItsConnection() async throws {
         let connection = try await FleetStage([try natsServer()], partitions: 1).connection
-        var subscription: OrderedSubscription? = try await Self.subscription(connection)
+        var subscription: OrderedSubscription? = try await FleetStage.patiently {
+            try await Self.subscription(connection)
+        }
         connection.close()
         // This call is refused after the end.
         _ = try? await Self.subscription(connection)
@@ -136,10 +148,13 @@ final class OrderedSubscriptionTests: XCTestCase {
 
 /// The publisher that doesn't wait for each acknowledgement. A process that frees a message too early crashes.
 final class NATSPublisherTests: XCTestCase {
+    /// The time in milliseconds for acknowledgements: their speed doesn't matter here.
+    private static let patience = Int64(Bounded.longest.seconds * 1000)
+
     private func publisher() async throws -> NATSPublisher {
         let connection = try await FleetStage([try natsServer()], partitions: 1).connection
         return try await NATSPublisher(
-            connection, stream: FleetNames.outputStream, mostPending: 1_000, patience: NATSConnection.requestTime
+            connection, stream: FleetNames.outputStream, mostPending: 1_000, patience: Self.patience
         ) { _ in }
     }
 
@@ -155,7 +170,7 @@ final class NATSPublisherTests: XCTestCase {
             group.addTask { for _ in 0..<5_000 { publisher.forget() } }
             try await group.waitForAll()
         }
-        try publisher.flush(within: NATSConnection.requestTime)
+        try publisher.flush(within: Self.patience)
     }
 }
 
@@ -170,24 +185,16 @@ final class NATSEndTests: XCTestCase {
             try await withThrowingTaskGroup(of: Bool.self) { group in
                 for _ in 0..<2 {
                     group.addTask {
-                        while !Task.isCancelled { try await Self.patiently(write) }
+                        while !Task.isCancelled { try await FleetStage.patiently(write) }
                         return false
                     }
                 }
                 group.addTask {
-                    for _ in 0..<count { try await Self.patiently(read) }
+                    for _ in 0..<count { try await FleetStage.patiently(read) }
                     return true
                 }
                 defer { group.cancelAll() }
                 while try await group.next() == false {}
-            }
-        }
-    }
-
-    private static func patiently(_ body: () async throws -> Void) async throws {
-        while true {
-            do { return try await body() } catch let error as FleetStoreError where error.isTransient {
-                if Task.isCancelled { return }
             }
         }
     }
@@ -198,7 +205,7 @@ final class NATSEndTests: XCTestCase {
         @Sendable func write() async throws {
             for member in members { try await leases.announce(member, of: .work, isPresent: true) }
         }
-        try await Self.patiently(write)
+        try await FleetStage.patiently(write)
         try await repeating(100) {
             let read = try await leases.list(.work).members
             XCTAssertEqual(read, Set(members))
