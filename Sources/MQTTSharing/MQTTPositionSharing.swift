@@ -247,7 +247,8 @@ extension MQTTPositionSharing {
     private func open(_ session: String) {
         let (link, occurrences) = MQTTLink.open(
             broker, clientID: Self.clientID(session: session), will: machine.will,
-            keepAliveSeconds: settings.keepAliveSeconds, largestPacket: SharingPayload.longestPacket)
+            keepAliveSeconds: settings.keepAliveSeconds, largestPacket: SharingPayload.longestPacket,
+            closingTime: settings.closingTime)
         self.link = link
         linkNumber += 1
         let (number, host) = (linkNumber, broker.host)

@@ -213,6 +213,12 @@ struct CycleReport: Codable {
         try await stage.run(count, remains)
         survivors = await remains.settle()
         after = try await Usage(after: longestSleep)
+        // Threads and descriptors end a little after the calls that end their use. Two threads of the runtime may stay.
+        let end = ContinuousClock.now + Bounded.longest
+        while after.descriptors > before.descriptors || after.threads > before.threads + 2, ContinuousClock.now < end {
+            await Task.yield()
+            after = try Usage()
+        }
         seconds = begin.duration(to: .now).seconds
         stage.end()
     }
@@ -239,7 +245,8 @@ final class Remains: Sendable {
     ///
     /// - Returns: the number of objects that still exist.
     func settle() async -> Int {
-        for _ in 0..<100_000 where count > 0 { await Task.yield() }
+        let end = ContinuousClock.now + Bounded.longest
+        while count > 0, ContinuousClock.now < end { await Task.yield() }
         defer { references.withLock { $0 = [] } }
         return count
     }

@@ -67,11 +67,7 @@ final class ReconnectingLinkTests: XCTestCase {
     }
 
     func testThePausesDoubleWithJitter() async throws {
-        let silent = try SilentListener()
-        let port = silent.port
-        // Nothing listens there any more.
-        silent.close()
-        let running = RunningLink(link(port: port))
+        let running = RunningLink(link(port: try TestPort.free()))
         var longest = Duration.milliseconds(4)
         for attempt in 1...6 {
             let (error, pause) = try await running.disconnected()

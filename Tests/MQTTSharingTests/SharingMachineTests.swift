@@ -49,6 +49,19 @@ final class SharingMachineTests: XCTestCase {
         }
     }
 
+    func testADeniedPresenceEndsTheConnectionAttemptAtOnceAndAnotherRefusalDoesNot() throws {
+        let topic = "indoorloc/v1/devices/cart/presence"
+        var stage = try MachineStage()
+        stage.handle(.connect(1))
+        stage.acceptLink()
+        let overQuota = MQTTLinkEvent.refused(topic: topic, reason: .quotaExceeded, isAwaited: false)
+        XCTAssertEqual(stage.handle(.link(overQuota)), [])
+        let denied = MQTTLinkEvent.refused(topic: topic, reason: .notAuthorized, isAwaited: false)
+        XCTAssertEqual(stage.handle(.link(denied)), [.abandon, .answer(1, .forbidden(topic: topic))])
+        XCTAssertFalse(stage.machine.isKept)
+        XCTAssertEqual(stage.machine.refusedCount, 2)
+    }
+
     func testALostConnectionIsRestoredWithGrowingPausesAndTheRoomsAreRejoined() throws {
         var stage = try MachineStage()
         stage.connect()

@@ -67,7 +67,7 @@ final class SharingOverABrokerTests: XCTestCase {
         let broker = try broker()
         let (_, forkHears) = try await device("fork", in: "hall", broker)
         for round in 0..<5 {
-            let (cart, _) = try await device("cart", in: "hall", broker)
+            let (cart, _) = try await device("cart", in: "hall", broker) { $0.closingTime = Bounded.longest }
             let tags = (0..<40).map { "\(round) \($0)" }
             for tag in tags { try await cart.send(String(repeating: "x", count: 1000), tag: tag, to: "hall") }
             await cart.disconnect()
@@ -99,8 +99,21 @@ final class SharingOverABrokerTests: XCTestCase {
         let broker = try broker()
         let (cart, hears) = try await device("cart", in: "hall", broker)
         try await hears.hears(.occupancy(room: "hall", devices: 1))
-        let results = [await cart.refreshOccupancy(), await cart.refreshOccupancy()]
-        XCTAssertEqual(results, [true, false])
+        func refreshTwice() async -> (results: [Bool], time: Duration) {
+            let start = ContinuousClock.now
+            let results = [await cart.refreshOccupancy(), await cart.refreshOccupancy()]
+            return (results, start.duration(to: .now))
+        }
+        var refreshes = await refreshTwice()
+        XCTAssertEqual(refreshes.results.first, true)
+        // On a busy machine, the calls may be further apart. The first call of a repetition may be too early.
+        let end = ContinuousClock.now + Bounded.longest
+        while refreshes.time >= MQTTSharingSettings.refreshInterval || refreshes.results.first == false,
+            ContinuousClock.now < end
+        {
+            refreshes = await refreshTwice()
+        }
+        XCTAssertEqual(refreshes.results, [true, false])
         try await hears.hears(.occupancy(room: "hall", devices: 1))
         await cart.disconnect()
         let afterwards = await cart.refreshOccupancy()

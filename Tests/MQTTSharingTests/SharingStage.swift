@@ -81,7 +81,7 @@ extension XCTestCase {
     ) throws -> MQTTPositionSharing {
         var settings = MQTTSharingSettings()
         settings.interval = .zero
-        settings.patience = .seconds(30)
+        settings.patience = Bounded.longest
         settings.firstPause = .milliseconds(50)
         change(&settings)
         let sharing = try MQTTPositionSharing(

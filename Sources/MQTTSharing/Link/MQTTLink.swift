@@ -50,17 +50,21 @@ package final class MQTTLink: Sendable {
     private static let mostWaiting = 256...16_384
     /// The time that the link waits for the receiver of the events, before it ends.
     private static let longestStall = Duration.seconds(10)
-    /// The time limit for sending and confirming the pending messages at the end.
-    private static let closingTime = Duration.seconds(5)
+    /// The time limit for sending and confirming the pending messages at the end of a link that doesn't set one.
+    package static let closingTime = Duration.seconds(5)
 
     private let inbox = Guarded(Inbox())
     private let signal = LinkSignal()
     private let broker: MQTTBroker
+    private let closingTime: Duration
 
     private let continuation: AsyncStream<MQTTLinkEvent>.Continuation
 
-    private init(_ broker: MQTTBroker, _ continuation: AsyncStream<MQTTLinkEvent>.Continuation) {
+    private init(
+        _ broker: MQTTBroker, closingTime: Duration, _ continuation: AsyncStream<MQTTLinkEvent>.Continuation
+    ) {
         self.broker = broker
+        self.closingTime = closingTime
         self.continuation = continuation
     }
 
@@ -69,15 +73,16 @@ package final class MQTTLink: Sendable {
     /// - Parameters:
     ///   - largestPacket: The largest packet that the broker may send, in bytes. With MQTT 5, the broker drops larger
     ///     messages; otherwise the link ends with `MQTTSharingError.oversized`.
+    ///   - closingTime: The time limit for sending and confirming the pending messages at the end.
     ///   - version: The latest version to try.
     package static func open(
         _ broker: MQTTBroker, clientID: String, will: MQTTMessage?, keepAliveSeconds: Int32,
-        largestPacket: Int = largestPacket, version: MQTTVersion = .five
+        largestPacket: Int = largestPacket, closingTime: Duration = closingTime, version: MQTTVersion = .five
     ) -> (link: MQTTLink, occurrences: AsyncStream<MQTTLinkEvent>) {
         let capacity = min(max(waitingBytes / largestPacket, mostWaiting.lowerBound), mostWaiting.upperBound)
         let (occurrences, continuation) = AsyncStream.makeStream(
             of: MQTTLinkEvent.self, bufferingPolicy: .bufferingOldest(capacity))
-        let link = MQTTLink(broker, continuation)
+        let link = MQTTLink(broker, closingTime: closingTime, continuation)
         DispatchQueue(label: "IndoorLocalization.MQTTLink", qos: .userInitiated).async {
             let kept = blockBrokenPipeSignal()
             do throws(MQTTSharingError) {
@@ -136,7 +141,7 @@ package final class MQTTLink: Sendable {
                 case .deliver(let message): try connection.publish(message, isAwaited: true)
                 case .subscribe(let filter, let quality): try connection.subscribe(filter, quality)
                 case .unsubscribe(let filter): try connection.unsubscribe(filter)
-                case .close: deadline = .now + Self.closingTime
+                case .close: deadline = .now + closingTime
                 }
             }
             if let deadline, !connection.isBusy || ContinuousClock.now >= deadline {

@@ -333,6 +333,10 @@ extension SharingMachine {
         case (.subscribed(let filter, let isGranted), .up): handleSubscription(filter, isGranted, now)
         case (.received(let message), .subscribing), (.received(let message), .entering), (.received(let message), .up):
             receive(message, now)
+        case (.refused(let topic, .notAuthorized, _), .entering) where topic == topics.name(.presence(device)):
+            // The broker won't send this presence, for which the device would wait.
+            refusedCount += 1
+            fail(.forbidden(topic: topic), now)
         case (.refused(let topic, let reason, _), .subscribing), (.refused(let topic, let reason, _), .entering),
             (.refused(let topic, let reason, _), .up):
             refusedCount += 1
@@ -376,7 +380,7 @@ extension SharingMachine {
         case .opening(let since) where isOver(since, now): fail(noAnswer("to the connection request"), now)
         case .subscribing(let since, _) where isOver(since, now): fail(noAnswer("to the subscription"), now)
         case .entering(let since) where isOver(since, now):
-            // A broker that denies publishing doesn't answer.
+            // A broker with MQTT 3.1.1 doesn't tell that it denies publishing.
             fail(.forbidden(topic: topics.name(.presence(device))), now)
         case .entering: restateIfDue(now)
         case .pausing(let until) where now.instant >= until: open(now)

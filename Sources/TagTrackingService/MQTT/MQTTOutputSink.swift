@@ -174,8 +174,8 @@ package actor MQTTOutputSink: FleetOutputSink {
         guard let link else { return }
         switch event {
         case .accepted:
-            decision = Task { [weak self] in
-                guard (try? await Task.sleep(for: ProcessPresence.patience)) != nil else { return }
+            decision = Task { [weak self, namePatience = settings.namePatience] in
+                guard (try? await Task.sleep(for: namePatience)) != nil else { return }
                 await self?.decide(over: link)
             }
             for operation in presence.accepted() { link.ask(operation) }
@@ -256,6 +256,8 @@ package struct MQTTOutputSettings: Hashable, Sendable {
     package var window = 100
     /// The time limit for the connection.
     package var patience = Duration.seconds(10)
+    /// The time that the process waits for the answer of another one that has its name.
+    package var namePatience = ProcessPresence.patience
     /// The longest pause before the first attempt to reconnect. It doubles for each further attempt, up to a minute.
     package var firstPause = Duration.seconds(1)
     /// The silence after which the client pings the broker, in seconds.
