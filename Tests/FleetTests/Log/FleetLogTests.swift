@@ -494,10 +494,12 @@ final class LeaseHistory: Sendable {
         return (later.count, delay)
     }
 
-    /// Returns the time for which an owner counted as a member after its lease could have expired, in nanoseconds.
+    /// Returns the time for which an owner that didn't free its lease counted as a member after the end of the lease, in
+    /// nanoseconds: the time between its latest renewal and its announcement in the same round.
     func delay(of last: Holding, before next: Holding) -> Int64 {
-        let end = state.value.rounds[last.owner]?.last { $0 <= next.from }
-        return max(0, (end ?? 0) - (last.freedAt ?? last.renewedAt))
+        guard last.freedAt == nil else { return 0 }
+        let announced = state.value.rounds[last.owner]?.first { $0 > last.renewedAt && $0 <= next.from }
+        return announced.map { $0 - last.renewedAt } ?? 0
     }
 
     /// Waits until processes whose names begin as given hold these numbers of leases.
