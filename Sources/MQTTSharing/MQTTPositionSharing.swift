@@ -248,7 +248,7 @@ extension MQTTPositionSharing {
         let (link, occurrences) = MQTTLink.open(
             broker, clientID: Self.clientID(session: session), will: machine.will,
             keepAliveSeconds: settings.keepAliveSeconds, largestPacket: SharingPayload.longestPacket,
-            closingTime: settings.closingTime)
+            closingTime: settings.closingTime ?? MQTTLink.closingTime)
         self.link = link
         linkNumber += 1
         let (number, host) = (linkNumber, broker.host)
