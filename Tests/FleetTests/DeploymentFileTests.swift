@@ -152,11 +152,28 @@ final class NATSFileTests: XCTestCase {
 
     /// Returns the first line that a server answers to a connection with a password.
     private func answer(port: UInt16, password: String) throws -> String {
-        let script = """
+        try output(
+            """
             exec 3<>/dev/tcp/127.0.0.1/\(port); read -r info <&3
             printf 'CONNECT {"verbose":false,"user":"fleet","pass":"\(password)"}\\r\\nPING\\r\\n' >&3; read -r line <&3
             echo "$line"
+            """)
+    }
+
+    /// Returns what the leader of a server's cluster answers to a question for the account; empty without an answer.
+    private func account(port: UInt16) throws -> String {
+        try output(
             """
+            exec 3<>/dev/tcp/127.0.0.1/\(port); read -r info <&3
+            printf 'CONNECT {"verbose":false,"user":"fleet","pass":"change-this-password"}\\r\\n' >&3
+            printf 'SUB answer 1\\r\\nPUB $JS.API.INFO answer 0\\r\\n\\r\\n' >&3
+            while read -r -t 5 line <&3; do
+                case $line in *account_info_response*) echo "$line" && exit ;; esac
+            done
+            """)
+    }
+
+    private func output(_ script: String) throws -> String {
         let process = Process()
         let pipe = Pipe()
         process.executableURL = URL(filePath: "/bin/bash")
@@ -200,6 +217,16 @@ final class NATSFileTests: XCTestCase {
             try server.wait(for: "Listening for route connections")
             return server
         }
-        for server in servers { try server.wait(for: "metadata leader") }
+        try servers[0].wait(for: "metadata leader")
+        // A server that joined when the others had a leader already doesn't note it. Only a leader answers.
+        let deadline = ContinuousClock.now + Bounded.longest
+        for port in ports {
+            var answer = ""
+            while answer.isEmpty || answer.contains("\"error\"") {
+                guard ContinuousClock.now < deadline else { throw Bounded.Expired(awaited: "a leader, not \(answer)") }
+                answer = try account(port: port.client)
+            }
+            XCTAssertTrue(answer.contains("\"storage\":0"), answer)
+        }
     }
 }
