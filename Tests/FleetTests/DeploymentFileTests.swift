@@ -217,6 +217,8 @@ final class NATSFileTests: XCTestCase {
             try server.wait(for: "Listening for route connections")
             return server
         }
+        // A server ends with its last use.
+        defer { withExtendedLifetime(servers) {} }
         try servers[0].wait(for: "metadata leader")
         // A server that joined when the others had a leader already doesn't note it. Only a leader answers.
         let deadline = ContinuousClock.now + Bounded.longest

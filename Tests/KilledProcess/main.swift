@@ -14,4 +14,7 @@ guard words.count > 1, let work = works[words[1]], words.count == 2 + work.count
     for (name, work) in works.sorted(by: { $0.key < $1.key }) { print("usage: KilledProcess \(name) \(work.usage)") }
     exit(2)
 }
-try await work.run(Array(words.dropFirst(2)))
+do { try await work.run(Array(words.dropFirst(2))) } catch {
+    _ = "\(error)\n".withCString { write(STDERR_FILENO, $0, strlen($0)) }
+    exit(1)
+}
