@@ -417,6 +417,8 @@ final class DatabaseIdentityTests: HistoryTestCase {
                 words + [Self.remote(server, parameters)], folder: folder, environment: variables)
             if isAccepted {
                 try database.wait(for: ["t"], of: "SELECT to_regclass('indoorloc_history') IS NOT NULL")
+                // Only then does the program handle signals for certain.
+                try program.wait(for: "connected to the database")
                 program.send(SIGTERM)
             }
             let result = try program.end()
