@@ -46,12 +46,18 @@ final class EnduranceTests: XCTestCase {
 
     /// - Parameter sleeps: the bytes of cancelled sleeps per cycle, which the runtime keeps until their deadlines.
     private func assertNothingRemains(of subject: String, _ cycles: Int, sleeps: Int = 0, line: UInt = #line) throws {
-        let report: Cycles = try report("cycles", subject, "\(cycles)")
+        // The smallest object has 32 bytes. One that is left by each cycle exceeds the limit.
+        // What a library allocates once may fall into the measured part: up to 134 kB were seen, and 322 kB on a busy
+        // machine. Such memory doesn't grow in each of three processes; what is left by the cycles does.
+        let limit = max(192 * 1024, 16 * cycles) + sleeps * cycles
+        var report: Cycles
+        var attempts = 0
+        repeat {
+            report = try self.report("cycles", subject, "\(cycles)")
+            attempts += 1
+        } while report.after.heapBytes - report.before.heapBytes >= limit && attempts < 3
         XCTAssertEqual(report.cycles, cycles, line: line)
         XCTAssertEqual(report.survivors, 0, "objects of \(subject)", line: line)
-        // The smallest object has 32 bytes. One that is left by each cycle exceeds the limit.
-        // What a library allocates once may fall into the measured part: up to 134 kB were seen.
-        let limit = max(192 * 1024, 16 * cycles) + sleeps * cycles
         XCTAssertLessThan(report.after.heapBytes - report.before.heapBytes, limit, subject, line: line)
         XCTAssertLessThanOrEqual(report.after.threads, report.before.threads + 2, subject, line: line)
         XCTAssertLessThanOrEqual(report.after.descriptors, report.before.descriptors, subject, line: line)

@@ -220,14 +220,19 @@ final class LiveMapStreamTests: XCTestCase {
             }
         }
         try visit(200)
-        let before = try Usage()
-        try visit(1_000)
-        let after = try Usage()
-        XCTAssertEqual(content.readers, 0)
-        XCTAssertLessThanOrEqual(after.threads, before.threads + 2)
-        XCTAssertLessThanOrEqual(after.files, before.files + 4)
-        // 1,000 leaked requests would need several times more.
-        XCTAssertLessThan(after.kilobytes - before.kilobytes, 4_096)
+        // 1,000 leaked requests would need several times more, each time. On a busy machine, more connections are open at
+        // once than before, for which the allocator then has memory.
+        var growth = Int.max
+        for _ in 0..<3 where growth >= 4_096 {
+            let before = try Usage()
+            try visit(1_000)
+            let after = try Usage()
+            XCTAssertEqual(content.readers, 0)
+            XCTAssertLessThanOrEqual(after.threads, before.threads + 2)
+            XCTAssertLessThanOrEqual(after.files, before.files + 4)
+            growth = after.kilobytes - before.kilobytes
+        }
+        XCTAssertLessThan(growth, 4_096)
     }
 
     /// The resources that this process uses.
