@@ -25,6 +25,7 @@ struct LiveRecorder: ~Copyable {
     private let stay: Stay?
     /// The entries of the last seconds, for marks; nil without marks.
     private var marks: MarkBuffer?
+    private var order = ReadingOrder()
 
     /// Checks that the file may be written, and finds the end of an existing recording; creates nothing.
     ///
@@ -63,9 +64,15 @@ struct LiveRecorder: ~Copyable {
         start.note(reading)
         let rebased = timeline.rebase(reading)
         guard file != nil else { return try begin(with: rebased) }
-        let late = late(rebased)
-        if marks != nil { marks?.add(late) } else { try file?.write(.measurement(late)) }
+        try put(order.add(late(rebased)))
         try save()
+    }
+
+    /// Passes readings on to the marks' buffer or to the file.
+    private mutating func put(_ readings: [SensorReading]) throws {
+        for reading in readings {
+            if marks != nil { marks?.add(reading) } else { try file?.write(.measurement(reading)) }
+        }
     }
 
     /// Makes the latest entries readable in the file, also if the program is killed later.
@@ -109,7 +116,9 @@ struct LiveRecorder: ~Copyable {
                     startMicroseconds: start.microseconds, adapter: 0, strictness: .lenient)
             }
         if let stay, let first = prologue.first { try file.write(.truth(stay.truth(at: late(first.instant)))) }
-        for reading in prologue { try file.write(.measurement(late(reading))) }
+        for reading in prologue {
+            for next in order.add(late(reading)) { try file.write(.measurement(next)) }
+        }
         prologue = []
         try file.appear()
         checkpoint = .now
@@ -144,6 +153,7 @@ struct LiveRecorder: ~Copyable {
             if !hasReceived { StandardError.line("\(target.path): not written, as nothing was received") }
             return
         }
+        try put(order.drain())
         for entry in marks?.drain() ?? [] { try file?.write(entry) }
         try file?.close()
         file?.notes.forEach(StandardError.write)
@@ -280,6 +290,47 @@ struct RecordingBeginning {
     var header: RecordingHeader { RecordingHeader(startedAt: RecordingStart.text(microseconds)) }
 
     private static var now: Int64 { Int64((Date().timeIntervalSince1970 * 1e6).rounded()) }
+}
+
+/// The order of the readings of a session. Satellite positions don't pass through the merger of the other sensors, where a
+/// reading waits for those of other sensors, and so come before readings from before them.
+///
+/// A position waits for a reading of another sensor that isn't older, or for `patience`. A reading that is late all the
+/// same gets the instant of the last one, as in a ``CombinedSource``.
+struct ReadingOrder {
+    /// The time after which no reading from before a position arrives.
+    private static let patience = Duration.seconds(1)
+
+    private var waiting: [SensorReading] = []
+    private var latest = Instant.zero
+
+    /// Adds a reading; returns those that are due, in the order of time.
+    mutating func add(_ reading: SensorReading) -> [SensorReading] {
+        guard case .gnss = reading else { return release(until: reading.instant) + settle([reading]) }
+        waiting.append(reading)
+        return release(until: reading.instant.advanced(by: .zero - Self.patience))
+    }
+
+    /// Removes and returns all readings, in the order of time.
+    mutating func drain() -> [SensorReading] {
+        defer { waiting = [] }
+        return settle(waiting)
+    }
+
+    private mutating func release(until instant: Instant) -> [SensorReading] {
+        let due = waiting.prefix { $0.instant <= instant }
+        waiting.removeFirst(due.count)
+        return settle(Array(due))
+    }
+
+    private mutating func settle(_ readings: [SensorReading]) -> [SensorReading] {
+        readings.map { reading in
+            var settled = reading
+            latest = max(latest, reading.instant)
+            settled.instant = latest
+            return settled
+        }
+    }
 }
 
 /// The entries of a recording from the last seconds, into which marks are inserted in the order of time.

@@ -1,0 +1,54 @@
+import Foundation
+import IndoorLocalization
+import ScanRecording
+import XCTest
+
+@testable import indoorloc
+
+/// The recording of live readings: its order, and readings and files that are not as they should be.
+final class LiveRecorderTests: XCTestCase {
+    private func target(_ path: String, _ options: String...) throws -> RecordTarget {
+        try XCTUnwrap(
+            try ParsedArguments(["--record", path] + options, syntax: LocateCommand.syntax).recordTarget())
+    }
+
+    private func sighting(at seconds: Double, rssi: Double = -60) -> SensorReading {
+        let beacon = BeaconIdentity(uuid: BeaconUUID(high: 1, low: 2), major: 1, minor: 2)
+        return .sighting(Sighting(instant: Instant(seconds: seconds), beacon: beacon, rssi: rssi))
+    }
+
+    private func position(at seconds: Double) -> SensorReading {
+        let coordinate = Coordinate(latitude: 52.52, longitude: 13.41)
+        return .gnss(GNSSFix(instant: Instant(seconds: seconds), coordinate: coordinate, accuracy: 5))
+    }
+
+    /// The entries of a recording without its header, read strictly.
+    private func entries(_ path: String) throws -> [RecordingEntry] {
+        var reader = try RecordingReader(path: path)
+        return try reader.readAll().filter { if case .header = $0 { false } else { true } }
+    }
+
+    /// With inertial sensors, a sighting waits up to a tenth of a second for theirs; a satellite position doesn't.
+    func testReadingsThatASatellitePositionOvertakesAreRecordedBeforeIt() throws {
+        let path = try temporaryFolder() + "/walk.jsonl"
+        var recorder = try LiveRecorder(try target(path))
+        let readings = [
+            sighting(at: 0), position(at: 1), sighting(at: 0.9), sighting(at: 0.95), sighting(at: 1.1), position(at: 2),
+        ]
+        for reading in readings { try recorder.write(reading) }
+        try recorder.close()
+        let expected = [readings[0], readings[2], readings[3], readings[1], readings[4], readings[5]]
+        XCTAssertEqual(try entries(path), expected.map(RecordingEntry.measurement))
+    }
+
+    func testAReadingThatIsLateAllTheSameGetsTheInstantOfTheLastOne() throws {
+        let path = try temporaryFolder() + "/walk.jsonl"
+        var recorder = try LiveRecorder(try target(path))
+        for reading in [position(at: 0), position(at: 1), position(at: 2.5), sighting(at: 0.5), sighting(at: 3)] {
+            try recorder.write(reading)
+        }
+        try recorder.close()
+        let expected = [position(at: 0), position(at: 1), sighting(at: 1), position(at: 2.5), sighting(at: 3)]
+        XCTAssertEqual(try entries(path), expected.map(RecordingEntry.measurement))
+    }
+}
