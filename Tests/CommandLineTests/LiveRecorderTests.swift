@@ -51,4 +51,49 @@ final class LiveRecorderTests: XCTestCase {
         let expected = [position(at: 0), position(at: 1), sighting(at: 1), position(at: 2.5), sighting(at: 3)]
         XCTAssertEqual(try entries(path), expected.map(RecordingEntry.measurement))
     }
+
+    /// A barometer that doesn't answer.
+    private let silent = SensorReading.pressure(PressureSample(instant: Instant(seconds: 1), hectopascals: 0))
+
+    func testAReadingThatTheFormatCannotRepresentDoesNotEndTheRecording() throws {
+        for name in ["walk.jsonl", "walk.jsonl.gz"] {
+            let path = try temporaryFolder() + "/" + name
+            var recorder = try LiveRecorder(try target(path))
+            for reading in [sighting(at: 0), silent, sighting(at: 2)] { try recorder.write(reading) }
+            try recorder.close()
+            let expected = [sighting(at: 0), sighting(at: 2)].map(RecordingEntry.measurement)
+            XCTAssertEqual(try entries(path), expected, name)
+        }
+    }
+
+    func testSuchAReadingIsCountedOnceAlthoughACheckpointComesBeforeIt() throws {
+        let path = try temporaryFolder() + "/walk.jsonl"
+        let rest = [silent, sighting(at: 2)].map(RecordingEntry.measurement)
+        let expected = [sighting(at: 0), sighting(at: 2)].map(RecordingEntry.measurement)
+        var output = try ConvertedOutput(
+            OutputFile(path: path, isPrivate: true), format: .recording, header: RecordingHeader(),
+            startMicroseconds: 0, adapter: 0, strictness: .lenient)
+        try output.write(expected[0])
+        try output.appear()
+        try output.checkpoint(followedBy: rest)
+        XCTAssertEqual(try entries(path), expected)
+        for entry in rest { try output.write(entry) }
+        try output.close()
+        XCTAssertEqual(try entries(path), expected)
+        let notes = output.notes
+        XCTAssertEqual(notes.count, 1, "\(notes)")
+        let note = try XCTUnwrap(notes.first)
+        XCTAssertTrue(note.contains("1 reading rejected: \(path):3: field `hPa` is 0; expected 100 to 2000"), note)
+    }
+
+    func testAStrictOutputRefusesSuchAReading() throws {
+        let output = OutputFile(path: try temporaryFolder() + "/walk.jsonl", isPrivate: true)
+        var strict = try ConvertedOutput(
+            output, format: .recording, header: RecordingHeader(), startMicroseconds: 0, adapter: 0,
+            strictness: .strict)
+        do {
+            try strict.write(.measurement(silent))
+            XCTFail("it should have thrown")
+        } catch { XCTAssertTrue("\(error)".contains("field `hPa` is 0"), "\(error)") }
+    }
 }

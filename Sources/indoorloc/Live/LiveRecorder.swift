@@ -106,7 +106,7 @@ struct LiveRecorder: ~Copyable {
             return
         }
         hasReceived = true
-        // A beacon that can't be written to a capture must not end the scan.
+        // A reading that the format can't represent must not end the scan.
         var file =
             if let earlier {
                 try ConvertedOutput(continuing: target.output, after: earlier.end, endsLine: earlier.endsLine)

@@ -240,7 +240,8 @@ struct ConvertedOutput: ~Copyable {
     private var readings = 0
     private var lostFields: [String] = []
     private var refused = 0
-    private var firstRefusal: BTSnoopError?
+    /// The error of the first entry that the format can't represent.
+    private var firstRefusal: String?
 
     private init(
         _ output: OutputFile, _ strictness: RecordingReader.Strictness, _ draft: OutputDraft,
@@ -255,7 +256,7 @@ struct ConvertedOutput: ~Copyable {
 
     /// Begins the file, which appears at its path when it is closed.
     ///
-    /// - Parameter strictness: whether a beacon that a capture can't store is an error.
+    /// - Parameter strictness: whether an entry that the format can't represent is an error.
     init(
         _ output: OutputFile, format: ConvertedFormat, header: RecordingHeader, startMicroseconds: Int64,
         adapter: UInt16, strictness: RecordingReader.Strictness
@@ -304,7 +305,10 @@ struct ConvertedOutput: ~Copyable {
         try capture?.checkpoint()
         if recording != nil, let first = entries.first?.instant, draft.beginProvisionalPart() {
             var rest = try RecordingWriter(path: path, continuing: first, descriptor: draft.descriptor)
-            for entry in entries { try rest.write(entry) }
+            for entry in entries {
+                // One that is refused counts when it is written for good.
+                do throws(RecordingError) { try rest.write(entry) } catch { try check(error) }
+            }
             try rest.close()
         }
         try draft.truncate()
@@ -315,7 +319,10 @@ struct ConvertedOutput: ~Copyable {
         if case .header = entry { return }
         if case .truth = entry { truths += 1 } else { readings += 1 }
         try draft.endProvisionalPart()
-        try recording?.write(entry)
+        do throws(RecordingError) { try recording?.write(entry) } catch {
+            try check(error)
+            refuse(error.finding)
+        }
         guard capture != nil else { return }
         switch entry {
         case .header, .truth: return
@@ -323,10 +330,20 @@ struct ConvertedOutput: ~Copyable {
             do throws(BTSnoopError) { try capture?.write(reading) } catch {
                 if strictness == .strict { throw error }
                 if case .unwritable = error.problem { throw error }
-                refused += 1
-                firstRefusal = firstRefusal ?? error
+                refuse("\(error)")
             }
         }
+    }
+
+    /// Throws an error of the disk, and one of the entry if the output is strict.
+    private func check(_ error: RecordingError) throws(RecordingError) {
+        if strictness == .strict { throw error }
+        if case .unwritable = error.problem { throw error }
+    }
+
+    private mutating func refuse(_ error: String) {
+        refused += 1
+        firstRefusal = firstRefusal ?? error
     }
 
     /// Passes what a recording has so far to the system.
@@ -350,7 +367,17 @@ struct ConvertedOutput: ~Copyable {
 
     /// Notes about data that was left out or changed, one per line.
     var notes: [String] {
-        guard let tally else { return [] }
+        var notes: [String] = []
+        if let tally { notes = differences(tally) }
+        if let firstRefusal {
+            let count = refused == 1 ? "1 reading rejected" : "\(refused) readings rejected, the first"
+            notes.append("\(count): \(firstRefusal)")
+        }
+        return notes.map { "indoorloc: \(path): \($0)\n" }
+    }
+
+    /// The differences between what was written and a capture, in words.
+    private func differences(_ tally: BTSnoopWriter.Tally) -> [String] {
         var notes: [String] = []
         var leftOut = tally.leftOut
         if truths > 0 { leftOut["truth"] = truths }
@@ -367,11 +394,7 @@ struct ConvertedOutput: ~Copyable {
             notes.append(
                 "\(tally.assumedPowers) of them with \(BTSnoopWriter.measuredPower) dBm as the unknown measured power")
         }
-        if let firstRefusal {
-            let count = refused == 1 ? "1 reading rejected" : "\(refused) readings rejected, the first"
-            notes.append("\(count): \(firstRefusal)")
-        }
-        return notes.map { "indoorloc: \(path): \($0)\n" }
+        return notes
     }
 }
 
