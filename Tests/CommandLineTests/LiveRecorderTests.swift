@@ -22,10 +22,18 @@ final class LiveRecorderTests: XCTestCase {
         return .gnss(GNSSFix(instant: Instant(seconds: seconds), coordinate: coordinate, accuracy: 5))
     }
 
-    /// The entries of a recording without its header, read strictly.
-    private func entries(_ path: String) throws -> [RecordingEntry] {
-        var reader = try RecordingReader(path: path)
+    /// The entries of a recording without its header.
+    private func entries(
+        _ path: String, _ strictness: RecordingReader.Strictness = .strict
+    ) throws -> [RecordingEntry] {
+        var reader = try RecordingReader(path: path, strictness: strictness)
         return try reader.readAll().filter { if case .header = $0 { false } else { true } }
+    }
+
+    private func start(_ path: String) throws -> String? {
+        var reader = try RecordingReader(path: path, strictness: .lenient)
+        _ = try reader.next()
+        return reader.header?.startedAt
     }
 
     /// With inertial sensors, a sighting waits up to a tenth of a second for theirs; a satellite position doesn't.
@@ -95,5 +103,49 @@ final class LiveRecorderTests: XCTestCase {
             try strict.write(.measurement(silent))
             XCTFail("it should have thrown")
         } catch { XCTAssertTrue("\(error)".contains("field `hPa` is 0"), "\(error)") }
+    }
+
+    /// Records a sighting each second, each on the disk before the next one.
+    private func record(seconds: Int, to path: String) throws {
+        var recorder = try LiveRecorder(try target(path), checkpointInterval: .zero)
+        for second in 0..<seconds { try recorder.write(sighting(at: Double(second))) }
+        try recorder.close()
+    }
+
+    /// A full disk cuts a file off within a line, or within the compressed data.
+    func testARecordingWhoseEndIsCutOffIsContinued() throws {
+        for name in ["walk.jsonl", "walk.jsonl.gz"] {
+            let path = try temporaryFolder() + "/" + name
+            try record(seconds: 4, to: path)
+            let begun = try start(path)
+            try bytes(path).dropLast(60).write(to: URL(filePath: path))
+            XCTAssertThrowsError(try entries(path), name)
+            let kept = try entries(path, .lenient)
+            XCTAssertGreaterThanOrEqual(kept.count, 3, name)
+            var recorder = try LiveRecorder(try target(path, "--append"))
+            for reading in [sighting(at: 7, rssi: -71), sighting(at: 8, rssi: -72)] { try recorder.write(reading) }
+            try recorder.close()
+            let all = try entries(path)
+            XCTAssertEqual(Array(all.prefix(kept.count)), kept, name)
+            let strengths = all.dropFirst(kept.count).map { entry -> Double in
+                if case .measurement(.sighting(let sighting)) = entry { sighting.rssi } else { 0 }
+            }
+            XCTAssertEqual(strengths, [-71, -72], name)
+            XCTAssertEqual(try start(path), begun, name)
+        }
+    }
+
+    func testARecordingWithAnErrorBeforeItsEndIsNotContinued() throws {
+        let path = try temporaryFolder() + "/walk.jsonl"
+        try record(seconds: 4, to: path)
+        let text = String(decoding: try bytes(path), as: UTF8.self).replacing("\"t\":1,", with: "\"t\":one,")
+        let damaged = Data(text.utf8.dropLast(60))
+        try damaged.write(to: URL(filePath: path))
+        do {
+            var recorder = try LiveRecorder(try target(path, "--append"))
+            try recorder.close()
+            XCTFail("it should have thrown")
+        } catch { XCTAssertTrue("\(error)".hasPrefix("\(path):3: "), "\(error)") }
+        XCTAssertEqual(try bytes(path), damaged)
     }
 }

@@ -106,15 +106,7 @@ struct LiveRecorder: ~Copyable {
             return
         }
         hasReceived = true
-        // A reading that the format can't represent must not end the scan.
-        var file =
-            if let earlier {
-                try ConvertedOutput(continuing: target.output, after: earlier.end, endsLine: earlier.endsLine)
-            } else {
-                try ConvertedOutput(
-                    target.output, format: target.format, header: header,
-                    startMicroseconds: start.microseconds, adapter: 0, strictness: .lenient)
-            }
+        var file = try newFile()
         if let stay, let first = prologue.first { try file.write(.truth(stay.truth(at: late(first.instant)))) }
         for reading in prologue {
             for next in order.add(late(reading)) { try file.write(.measurement(next)) }
@@ -123,6 +115,30 @@ struct LiveRecorder: ~Copyable {
         try file.appear()
         checkpoint = .now
         self.file = consume file
+    }
+
+    /// Begins or continues the file. A reading that the format can't represent must not end the scan.
+    private func newFile() throws -> ConvertedOutput {
+        guard let earlier else { return try created(target.output, header) }
+        guard let defect = earlier.defect else {
+            return try ConvertedOutput(continuing: target.output, after: earlier.end, endsLine: earlier.endsLine)
+        }
+        // Nothing can follow an end that is cut off, so a file without it takes the place of the earlier one.
+        var output = target.output
+        output.existing = .replaced
+        var reader = try RecordingReader(path: target.path, strictness: .lenient)
+        let first = try reader.next()
+        guard case .header(let kept)? = first else { throw defect }
+        var copy = try created(output, kept)
+        while let entry = try reader.next() { try copy.write(entry) }
+        StandardError.line("\(defect.finding); the recording is continued without this end", .warning)
+        return copy
+    }
+
+    private func created(_ output: OutputFile, _ header: RecordingHeader) throws -> ConvertedOutput {
+        try ConvertedOutput(
+            output, format: target.format, header: header, startMicroseconds: start.microseconds, adapter: 0,
+            strictness: .lenient)
     }
 
     private var header: RecordingHeader {
@@ -188,10 +204,13 @@ private struct EarlierRecording {
     private let start: Int64?
     /// Whether the last line ends with a line feed.
     let endsLine: Bool
+    /// The error at the end of a recording that is cut off, such as by a full disk; nil for a complete one.
+    let defect: RecordingError?
 
     /// Reads the recording; returns nil if a new file is to be created.
     ///
-    /// - Throws: `RecordingError` if the recording is invalid, or `OutputFile.Failure` if it can't be continued.
+    /// - Throws: `RecordingError` if the recording is invalid elsewhere than at an end that is cut off, or
+    ///   `OutputFile.Failure` if it can't be continued.
     init?(_ target: RecordTarget) throws {
         guard target.output.existing == .extended, let file = FileHandle(forReadingAtPath: target.path) else {
             return nil
@@ -207,11 +226,20 @@ private struct EarlierRecording {
             let kind = isCompressed ? "not compressed, unlike its name says" : "compressed, unlike its name says"
             throw OutputFile.Failure(path: target.path, reason: "is \(kind); it can't be continued")
         }
-        var reader = try RecordingReader(path: target.path)
+        var reader = try RecordingReader(path: target.path, strictness: .lenient)
         var end = Instant.zero
         try reader.forEach { entry in end = entry.instant ?? end }
         self.end = end
         start = reader.header?.startedAt.flatMap(RecordingStart.microseconds)
+        defect = reader.tally.errors.first
+        guard let defect else { return }
+        let isUnfinished = if case .unreadable = defect.problem { isCompressed } else { !endsLine }
+        guard isUnfinished, Self.isAtEnd(reader.tally) else { throw defect }
+    }
+
+    /// Returns whether the skipped lines are the last ones.
+    private static func isAtEnd(_ tally: RecordingReader.Tally) -> Bool {
+        tally.errors.count == tally.skippedLines && tally.errors.allSatisfy { ($0.line ?? 0) >= tally.lines }
     }
 
     /// The time from the recording's end until `present`, in microseconds since 1970 (UTC); zero if its start is
