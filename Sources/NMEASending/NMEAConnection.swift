@@ -18,15 +18,23 @@ struct NMEAConnection: Sendable {
     private static let connectionTime = Duration.seconds(10)
 
     private let destination: NMEADestination
+    private let names: @Sendable (_ host: String) -> [String]
     private var state = State.closed(retry: .zero)
+    /// The addresses of the host that weren't tried yet.
+    private var untried: ArraySlice<SystemAddress> = []
+    /// Whether the host has several addresses. A program often reads at one of them only, such as at the address of IPv4 of
+    /// `localhost`, whose first address is that of IPv6.
+    private var hasAlternatives = false
     private var queue = CycleQueue()
     private var backoff: Backoff
     private var log: StatusLog
     /// The changes since the last call of `drainStatuses()`.
     private var statuses: [NMEAStatus] = []
 
-    init(_ destination: NMEADestination, seed: UInt64) {
+    /// - Parameter names: returns the names or addresses that a host stands for.
+    init(_ destination: NMEADestination, names: @escaping @Sendable (_ host: String) -> [String], seed: UInt64) {
         self.destination = destination
+        self.names = names
         log = StatusLog(isDatagram: destination.isDatagram)
         backoff = Backoff(first: Self.firstPause, seed: seed)
     }
@@ -88,9 +96,9 @@ struct NMEAConnection: Sendable {
         case .connecting(let descriptor, let limit):
             if ready != 0 {
                 let number = Self.pendingError(of: descriptor)
-                if number == 0 { state = .open(descriptor) } else { fail(number, at: now) }
+                if number == 0 { state = .open(descriptor) } else { turn(after: number, at: now) }
             } else if limit <= now {
-                fail(ETIMEDOUT, at: now)
+                turn(after: ETIMEDOUT, at: now)
             }
         case .open(let descriptor): observe(ready, of: descriptor, at: now)
         }
@@ -101,8 +109,7 @@ struct NMEAConnection: Sendable {
     private mutating func observe(_ ready: Int16, of descriptor: Int32, at now: Instant) {
         let isBroken = ready & Int16(POLLHUP | POLLERR) != 0
         if isDatagram {
-            // The error of an earlier datagram; the socket stays usable.
-            if isBroken { note(.unreachable(destination, number: Self.pendingError(of: descriptor))) }
+            if isBroken { loseDatagram(Self.pendingError(of: descriptor), at: now) }
         } else if isStream {
             if isBroken || ready & Int16(POLLIN) != 0, !Self.discardInput(of: descriptor) { fail(ECONNRESET, at: now) }
         } else if isBroken {
@@ -113,8 +120,9 @@ struct NMEAConnection: Sendable {
     private mutating func open(at now: Instant) {
         do throws(NMEAError) {
             switch destination {
-            case .udp(let host, let port): try connect(host, port, SOCK_DGRAM, at: now)
-            case .tcp(let host, let port): try connect(host, port, SOCK_STREAM, at: now)
+            case .udp(let host, let port), .tcp(let host, let port):
+                try resolve(host, port)
+                try connect(at: now)
             case .file(let path): try openFile(path)
             case .tcpListener, .unixListener: preconditionFailure("\(destination) listens")
             }
@@ -130,13 +138,21 @@ struct NMEAConnection: Sendable {
         state = .open(descriptor)
     }
 
-    /// Connects to the first address of the host that the system accepts.
-    private mutating func connect(
-        _ host: String, _ port: UInt16, _ type: __socket_type, at now: Instant
-    ) throws(NMEAError) {
+    private var socketType: __socket_type { isDatagram ? SOCK_DGRAM : SOCK_STREAM }
+
+    /// Finds the addresses of the host.
+    private mutating func resolve(_ host: String, _ port: UInt16) throws(NMEAError) {
+        var found: [SystemAddress] = []
+        for name in names(host) { found += try SystemAddress.all(name, port, socketType, for: destination) }
+        untried = found[...]
+        hasAlternatives = found.count > 1
+    }
+
+    /// Connects to the next address of the host that the system accepts.
+    private mutating func connect(at now: Instant) throws(NMEAError) {
         var number = EADDRNOTAVAIL
-        for address in try SystemAddress.all(host, port, type, for: destination) {
-            let descriptor = address.socket(type)
+        while let address = untried.popFirst() {
+            let descriptor = address.socket(socketType)
             guard descriptor >= 0 else {
                 number = errno
                 continue
@@ -171,13 +187,29 @@ struct NMEAConnection: Sendable {
             switch errno {
             case EINTR: continue
             case EAGAIN: return
-            // The error of an earlier datagram; the socket stays usable, and this position is lost.
+            // The error of an earlier datagram; this position is lost.
             case let number where isDatagram:
                 queue.dropRest()
-                note(.unreachable(destination, number: number))
+                loseDatagram(number, at: now)
+                guard case .open(descriptor) = state else { return }
             case let number: return fail(number, at: now)
             }
         }
+    }
+
+    /// Connects to the next address of the host after an error, or else reports it.
+    private mutating func turn(after number: Int32, at now: Instant) {
+        guard !untried.isEmpty else { return fail(number, at: now) }
+        close()
+        do throws(NMEAError) { try connect(at: now) } catch { fail(error, at: now) }
+    }
+
+    /// Handles the error of an earlier datagram. The socket stays usable, unless the host has another address.
+    private mutating func loseDatagram(_ number: Int32, at now: Instant) {
+        guard untried.isEmpty else { return turn(after: number, at: now) }
+        note(.unreachable(destination, number: number))
+        // The next position begins at the first address.
+        if hasAlternatives { close() }
     }
 
     private mutating func succeed() {

@@ -26,20 +26,39 @@ public final class NMEASender: Sendable {
     public init(
         _ destination: NMEADestination, report: @escaping @Sendable (NMEAStatus) -> Void = { _ in }
     ) throws(NMEAError) {
-        mailbox = try NMEAMailbox(for: destination)
+        (mailbox, self.destination) = try Self.begin(destination, names: { [$0] }, report)
+    }
+
+    /// Creates a sender with a replacement for the system's names.
+    ///
+    /// - Parameter names: returns the names or addresses that a host stands for.
+    package init(
+        _ destination: NMEADestination, names: @escaping @Sendable (_ host: String) -> [String],
+        report: @escaping @Sendable (NMEAStatus) -> Void
+    ) throws(NMEAError) {
+        (mailbox, self.destination) = try Self.begin(destination, names: names, report)
+    }
+
+    private static func begin(
+        _ destination: NMEADestination, names: @escaping @Sendable (_ host: String) -> [String],
+        _ report: @escaping @Sendable (NMEAStatus) -> Void
+    ) throws(NMEAError) -> (NMEAMailbox, NMEADestination) {
+        let mailbox = try NMEAMailbox(for: destination)
         let outlet: NMEAOutlet
+        var actual = destination
         switch destination {
         case .udp, .tcp, .file:
-            outlet = .connection(NMEAConnection(destination, seed: UInt64(bitPattern: Self.now.nanoseconds)))
-            self.destination = destination
+            let seed = UInt64(bitPattern: now.nanoseconds)
+            outlet = .connection(NMEAConnection(destination, names: names, seed: seed))
         case .tcpListener, .unixListener:
             let listener = try NMEAListener(destination)
             outlet = .listener(listener)
-            self.destination = listener.destination
+            actual = listener.destination
         }
-        DispatchQueue(label: "IndoorLocalization.NMEASender", qos: .userInitiated).async { [mailbox] in
+        DispatchQueue(label: "IndoorLocalization.NMEASender", qos: .userInitiated).async {
             BlockedSignal.withoutBrokenPipe { Self.run(outlet, mailbox, report) }
         }
+        return (mailbox, actual)
     }
 
     deinit { mailbox.end(within: Self.closingTime) }

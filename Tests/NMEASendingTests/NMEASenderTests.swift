@@ -142,6 +142,34 @@ final class NMEASenderTests: XCTestCase {
         try await Bounded.wait(for: "the end") { await sender.finish(within: Self.patience) }
     }
 
+    /// The names of a host with two addresses, at the first of which nobody reads.
+    private static let names: @Sendable (String) -> [String] = { _ in ["127.0.0.2", "127.0.0.1"] }
+
+    func testAProgramAtTheSecondAddressOfAHostReceivesThePositions() async throws {
+        let server = try StreamServer()
+        let destination = NMEADestination.tcp(host: "reader.example", port: server.port)
+        let (statuses, continuation) = AsyncStream.makeStream(of: NMEAStatus.self)
+        let sender = try NMEASender(destination, names: Self.names) { continuation.yield($0) }
+        sender.send([sentence(1)])
+        let peer = try server.accept()
+        XCTAssertEqual(try peer.line(), "$GPTXT,1*52")
+        let status = try await sending(over: sender) {
+            for await status in statuses { return status }
+            throw Bounded.Expired(awaited: "a status")
+        }
+        XCTAssertEqual(status, .sending(lost: 0), "the first address is no failure")
+        await sender.finish(within: Self.patience)
+    }
+
+    func testDatagramsArriveAtTheSecondAddressOfAHost() async throws {
+        let port = try TestPort.freeForDatagrams()
+        let destination = NMEADestination.udp(host: "reader.example", port: port)
+        let sender = try NMEASender(destination, names: Self.names) { _ in }
+        let datagram = try await sending(over: sender) { try DatagramReceiver(port: port).next() }
+        XCTAssertTrue(datagram.hasPrefix("$GPTXT,"), datagram)
+        await sender.finish()
+    }
+
     // MARK: Servers
 
     func testAServerSendsEachPositionToAllReaders() async throws {
