@@ -158,18 +158,18 @@ struct GPSDReception: Sendable {
     /// Connects and reconnects until the alarm is raised, or gpsd is unreachable for too long.
     private func receive() throws(GPSDError) {
         var backoff = Backoff(first: Self.firstPause, seed: UInt64(bitPattern: Self.now.nanoseconds))
-        // The last contact with gpsd; nil if there was none.
-        var lastContact: Instant?
+        var absence = GPSDAbsence(patience: source.patience)
         while !alarm.isRaised {
+            var hadContact = false
             do throws(GPSDError) {
                 try stay {
-                    lastContact = Self.now
+                    hadContact = true
                     backoff.reset()
                 }
             } catch {
                 // Don't try again, because only the user can end a feedback.
                 if case .ownPositions = error { throw error }
-                guard let contact = lastContact, contact.duration(to: Self.now) < source.patience else { throw error }
+                guard absence.continues(after: hadContact, at: Self.now) else { throw error }
                 _ = alarm.wait(for: nil, atMost: min(backoff.next(), Self.longestPause))
             }
         }
@@ -217,6 +217,27 @@ struct GPSDReception: Sendable {
         var time = timespec()
         clock_gettime(CLOCK_BOOTTIME, &time)
         return Instant(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
+    }
+}
+
+/// The absence of gpsd after the loss of a connection.
+///
+/// It begins with the loss, not with the last report: gpsd reports nothing without a receiver, and the loss of another host
+/// is only noticed after a minute without reports.
+package struct GPSDAbsence: Sendable {
+    private let patience: Duration
+    /// When the last connection was lost; nil if there was none.
+    private var lostAt: Instant?
+
+    /// - Parameter patience: how long the source tries to reconnect.
+    package init(patience: Duration) { self.patience = patience }
+
+    /// Returns whether to connect again after a connection or an attempt has failed.
+    ///
+    /// - Parameter hadContact: whether gpsd sent something over the connection.
+    package mutating func continues(after hadContact: Bool, at now: Instant) -> Bool {
+        if hadContact { lostAt = now }
+        return lostAt.map { $0.duration(to: now) < patience } ?? false
     }
 }
 

@@ -129,6 +129,17 @@ final class GPSDSourceTests: XCTestCase {
         }
     }
 
+    /// gpsd without a receiver is silent, and may be restarted after an hour.
+    func testThePatienceBeginsWithTheLossOfTheConnection() {
+        var absence = GPSDAbsence(patience: .seconds(30))
+        XCTAssertFalse(absence.continues(after: false, at: Instant(seconds: 10)), "there was no connection")
+        for loss in [3600.0, 7200] {
+            XCTAssertTrue(absence.continues(after: true, at: Instant(seconds: loss)))
+            XCTAssertTrue(absence.continues(after: false, at: Instant(seconds: loss + 29)))
+            XCTAssertFalse(absence.continues(after: false, at: Instant(seconds: loss + 30)))
+        }
+    }
+
     func testTheErrorForAMissingGpsdNamesTheCommandToStartIt() async throws {
         let port = try TestPort.free()
         let error = try await failure(of: GPSDSource(host: "127.0.0.1", port: port))
