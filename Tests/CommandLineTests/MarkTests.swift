@@ -363,6 +363,18 @@ final class MarkTests: XCTestCase {
         }
     }
 
+    func testAListOfPlacesFromAnEditorOnWindowsIsRead() throws {
+        let list = try temporaryFolder() + "/points.txt"
+        try Data("\u{FEFF}# a walk\r\n1,2,3\r\n\r\n1,4.5,6\r\n1,a,1\r\n".utf8).write(to: URL(filePath: list))
+        XCTAssertThrowsError(try MarkList(file: list, venue: nil)) { error in
+            XCTAssertTrue("\(error)".contains("points.txt, line 5: expected MAP,X,Y"), "\(error)")
+        }
+        try Data("\u{FEFF}# a walk\r\n1,2,3\r\n\r\n1,4.5,6\r\n".utf8).write(to: URL(filePath: list))
+        let points = [MapPoint(x: 2, y: 3), MapPoint(x: 4.5, y: 6)]
+        XCTAssertEqual(
+            try MarkList(file: list, venue: nil).places, points.map { MarkedPlace(mapID: 1, point: $0) })
+    }
+
     func testAPlaceOutsideOfTheVenueIsRefusedBeforeTheRadioIsUsed() throws {
         let folder = try temporaryFolder()
         let (venue, list, recording) = (try FixtureFolder("office").path, folder + "/list.txt", folder + "/a.jsonl")

@@ -1,5 +1,6 @@
 import Foundation
 import IndoorLocalization
+import TextFormats
 import VenuePackets
 
 extension CommandOption {
@@ -137,7 +138,9 @@ struct MarkList: Sendable {
             throw Failure(description: InputFailure(path).description)
         }
         var places: [MarkedPlace] = []
-        let lines = String(decoding: data, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
+        let content = String(decoding: data.dropFirst(ByteOrderMark.length(in: data)), as: UTF8.self)
+        // Lines of an editor on Windows end with CR LF, which is one character.
+        let lines = content.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
         for (index, line) in lines.enumerated() {
             let text = line.trimmingCharacters(in: .whitespaces)
             guard !text.isEmpty, !text.hasPrefix("#") else { continue }
