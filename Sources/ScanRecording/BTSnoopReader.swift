@@ -47,7 +47,7 @@ package struct BTSnoopReader: ~Copyable {
     package let adapter: UInt16?
     /// The treatment of invalid records.
     ///
-    /// Even when lenient, a record that is cut off or has an impossible length ends the capture.
+    /// Even when lenient, a record or compressed data that are cut off, or an impossible length, end the capture.
     package let strictness: RecordingReader.Strictness
     /// The counts of records read, records skipped and advertisements dropped so far.
     package var tally: Tally { decoder.tally }
@@ -60,6 +60,8 @@ package struct BTSnoopReader: ~Copyable {
     private var buffer = BTSnoopBuffer()
     private var decoder: BTSnoopDecoder
     private var isFinished = false
+    /// Whether the end of a compressed file is missing. The records before it are read when lenient.
+    private var isCutOff = false
 
     /// Opens a capture. The reader reads nothing before the first call of `next()`.
     ///
@@ -129,6 +131,7 @@ package struct BTSnoopReader: ~Copyable {
             do throws(ArchiveFailure) {
                 try buffer.fill { (bytes) throws(ArchiveFailure) in try input.read(into: &bytes) }
             } catch {
+                isCutOff = error.isCutOff
                 throw .unreadable(error.reason)
             }
         case .end:
@@ -146,10 +149,10 @@ package struct BTSnoopReader: ~Copyable {
             throw error
         }
         switch problem {
-        case .unreadable:
+        case .unreadable where !isCutOff:
             isFinished = true
             throw error
-        case .cutOff, .recordTooLong:
+        case .unreadable, .cutOff, .recordTooLong:
             isFinished = true
             decoder.skip(error)
             decoder.finish()

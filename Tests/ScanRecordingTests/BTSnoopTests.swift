@@ -280,6 +280,31 @@ final class BTSnoopWriterTests: XCTestCase {
         }
     }
 
+    func testATruncatedCompressedCaptureIsReadUpToItsEndWhenLenient() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/c.btsnoop.gz"
+        let readings = advertisements(count: 500, seed: 403)
+        var writer = try BTSnoopWriter(path: path)
+        for reading in readings { try writer.write(reading) }
+        try writer.close()
+        let bytes = try folder.bytes("c.btsnoop.gz")
+        try Data(bytes.prefix(bytes.count / 2)).write(to: URL(filePath: path))
+        for strictness in [RecordingReader.Strictness.strict, .lenient] {
+            var reader = try BTSnoopReader(path: path, strictness: strictness)
+            var read: [SensorReading] = []
+            var thrown: BTSnoopError?
+            do throws(BTSnoopError) { while let reading = try reader.next() { read.append(reading) } } catch {
+                thrown = error
+            }
+            XCTAssertGreaterThan(read.count, 100)
+            XCTAssertEqual(read, Array(readings.prefix(read.count)))
+            XCTAssertEqual(thrown == nil, strictness == .lenient)
+            guard case .unreadable = (thrown ?? reader.tally.errors.first)?.problem else {
+                return XCTFail("\(reader.tally)")
+            }
+        }
+    }
+
     func testAWrittenCaptureReadsBackEqual() throws {
         let folder = try TemporaryFolder()
         let seed: UInt64 = 401
