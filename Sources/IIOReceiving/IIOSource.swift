@@ -246,6 +246,9 @@ struct IIOReception: Sendable {
 struct MotionAssembler: Sendable {
     /// The largest age of a rotation rate for a sample without a newer one.
     private static let oldestRate = Duration.milliseconds(200)
+    /// The maximum number of rates in a mean: those of a second or more. A leading sensor whose trigger no longer fires, such as
+    /// after a suspension of the machine, must not let them grow.
+    private static let mostRates = 1024
 
     private let leader: IIOSensor.Kind?
     private var rates: [Vector3] = []
@@ -270,6 +273,7 @@ struct MotionAssembler: Sendable {
         }
         switch kind {
         case .rotation:
+            if rates.count == Self.mostRates { rates.removeFirst(Self.mostRates / 2) }
             rates.append(value)
             latestRate = (value, instant)
         case .magnetism: field = value

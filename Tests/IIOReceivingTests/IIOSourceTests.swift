@@ -302,6 +302,17 @@ final class MotionAssemblerTests: XCTestCase {
         XCTAssertEqual(late, .motion(MotionSample(instant: at(206), acceleration: vector(8))), "the rate is too old")
     }
 
+    func testTheRatesDoNotGrowWhileTheAccelerometerIsSilent() throws {
+        var assembler = MotionAssembler([.acceleration, .rotation])
+        for tick in 0..<10_000 {
+            let rate = Vector3(x: tick < 8_000 ? 1 : 5, y: 0, z: 0)
+            XCTAssertNil(assembler.add(.rotation, rate, at: Instant(nanoseconds: Int64(tick) * 5_000_000)))
+        }
+        let reading = assembler.add(.acceleration, Vector3(x: 0, y: 0, z: 9.8), at: Instant(seconds: 50))
+        guard case .motion(let sample)? = reading else { return XCTFail("\(String(describing: reading))") }
+        XCTAssertEqual(try XCTUnwrap(sample.rotationRate).x, 5, accuracy: 1e-9, "the old rates are in the mean")
+    }
+
     func testTheNextSensorLeadsWithoutAnAccelerometer() {
         var gyroscope = MotionAssembler([.rotation, .magnetism])
         XCTAssertNil(gyroscope.add(.magnetism, vector(5), at: at(0)))
