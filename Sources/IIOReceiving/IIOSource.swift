@@ -79,7 +79,7 @@ public enum IIOError: Error, Hashable, Sendable {
     case noDevice(folder: String)
     /// This process has no permission to read a file.
     case permissionDenied(path: String)
-    /// Another program reads the device's buffer, so single values aren't readable.
+    /// Another program reads the device's buffer, or has left it on, so single values aren't readable.
     case busy(path: String)
     /// A device disappeared.
     case vanished(path: String)
@@ -113,7 +113,8 @@ extension IIOError: CustomStringConvertible {
         case .permissionDenied(let path):
             "\(path) is not readable: change its mode or group with a udev rule, or run as a user with read permission."
         case .busy(let path):
-            "\(path) is busy: another program, such as iio-sensor-proxy, reads the device's buffer. Stop that program."
+            "\(path) is busy: another program, such as iio-sensor-proxy, reads the device's buffer. Stop that program. If "
+                + "there is none, a program that was killed has left the buffer on: write 0 to the device's buffer/enable."
         case .vanished(let path):
             "\(path) disappeared: the sensor was unplugged, or its driver unloaded."
         case .malformed(let path, let text):

@@ -270,7 +270,8 @@ final class IIOErrorTests: XCTestCase {
     func testEachErrorSaysWhatToDo() {
         let texts: [(IIOError, String)] = [
             (.noDevice(folder: "/sys"), "load the sensor's driver"), (.permissionDenied(path: "/f"), "udev rule"),
-            (.busy(path: "/f"), "iio-sensor-proxy"), (.vanished(path: "/f"), "unplugged"),
+            (.busy(path: "/f"), "iio-sensor-proxy"), (.busy(path: "/f"), "write 0 to the device's buffer/enable"),
+            (.vanished(path: "/f"), "unplugged"),
             (.malformed(path: "/f", text: "x"), "report it"),
             (.system(call: "read", path: "/f", number: EIO), "read of /f failed: Input/output error (error 5)."),
         ]
