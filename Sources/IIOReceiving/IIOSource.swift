@@ -71,6 +71,15 @@ public struct IIOSource: ScanSource, Hashable {
             IIOReception(self, end: end, continuation: continuation).begin()
         }
     }
+
+    /// The receptions of this process.
+    fileprivate static let running = RunningScans()
+
+    /// Waits until no stream of this process uses a sensor.
+    ///
+    /// When a stream ends, its buffers are turned off, which takes a moment. Call this function before the program exits:
+    /// a buffer that is left on keeps programs from the sensor until somebody turns it off.
+    public static func released() async { await running.allEnded() }
 }
 
 /// An error of the reception of sensor data from Linux's Industrial I/O.
@@ -170,8 +179,11 @@ struct IIOReception: Sendable {
 
     /// Starts a thread, which ends when the switch is turned off.
     func begin() {
+        IIOSource.running.began()
         DispatchQueue(label: "IndoorLocalization.IIOReception", qos: .userInitiated).async {
             do throws(IIOError) { try receive() } catch { continuation.finish(throwing: error) }
+            // The buffers are off again.
+            IIOSource.running.ended()
         }
     }
 

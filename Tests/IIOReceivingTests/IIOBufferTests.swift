@@ -131,6 +131,19 @@ final class IIOBufferTests: XCTestCase {
         try await Bounded.poll(for: "the end of the buffer") { try devices.read("buffer/enable") == "0" }
         try writer.close()
     }
+
+    /// A program that exits earlier leaves the buffer on, and the next one finds the sensor busy.
+    func testTheBufferIsOffOnceTheSensorsAreReleased() async throws {
+        let devices = try FakeDevices(self)
+        let writer = try accelerometer(devices)
+        try writer.write(contentsOf: scan(0, 0, 8190, at: BootTime.now))
+        try await Bounded.wait(for: "a sample") {
+            for try await _ in devices.source(rate: 50, usesBuffers: true).readings() { break }
+        }
+        try await Bounded.wait(for: "the release of the sensors") { await IIOSource.released() }
+        for (name, text) in FakeDevices.buffer { XCTAssertEqual(try devices.read(name), text, name) }
+        try writer.close()
+    }
 }
 
 /// The decoding of a buffer's bytes.

@@ -117,7 +117,7 @@ struct LocateCommand: Command {
         in venue: Venue, to radio: some ScanSource, _ map: LiveMapCompanion?, _ marks: LiveMarks?
     ) async throws {
         guard let imu else { return try await locate(in: venue, radio, map, marks: marks) }
-        try await locate(in: venue, radio.combined(with: imu), map, marks: marks)
+        try await radio.combined(with: imu) { try await locate(in: venue, $0, map, marks: marks) }
     }
 
     /// Returns a session in a venue.
@@ -386,7 +386,7 @@ struct ServeCommand: Command {
         to radio: some ScanSource, in venues: some VenueSource, _ map: LiveMapCompanion?
     ) async throws {
         guard let imu else { return try await serve(radio, in: venues, map) }
-        try await serve(radio.combined(with: imu), in: venues, map)
+        try await radio.combined(with: imu) { try await serve($0, in: venues, map) }
     }
 
     private func serve(

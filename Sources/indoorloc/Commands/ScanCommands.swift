@@ -93,7 +93,7 @@ struct ScanCommand: Command {
 
     private func listenBesideSensors(to radio: some ScanSource) async throws {
         guard let imu else { return try await listen(to: radio) }
-        try await listen(to: radio.combined(with: imu))
+        try await radio.combined(with: imu) { try await listen(to: $0) }
     }
 
     private func list() throws {

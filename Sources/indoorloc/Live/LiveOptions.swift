@@ -139,4 +139,13 @@ extension IIOSource {
 extension ScanSource {
     /// This source combined with inertial sensors.
     func combined(with imu: IIOSource) -> CombinedSource { CombinedSource(self, with: [imu]) }
+
+    /// Passes this source, combined with inertial sensors, to a body. The sensors have their former state when it returns or
+    /// throws.
+    func combined(with imu: IIOSource, _ body: (CombinedSource) async throws -> Void) async throws {
+        var failure: (any Error)?
+        do { try await body(combined(with: imu)) } catch { failure = error }
+        await IIOSource.released()
+        if let failure { throw failure }
+    }
 }

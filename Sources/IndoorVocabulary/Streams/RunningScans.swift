@@ -1,9 +1,7 @@
-import IndoorVocabulary
-
-/// A count of the scans of a source that use the radio, which callers can wait on.
+/// A count of the scans that use a radio or sensors, which callers can wait on.
 ///
 /// A class because the copies of a source and its scans share it.
-final class RunningScans: Sendable {
+package final class RunningScans: Sendable {
     private struct State: Sendable {
         var count = 0
         var waiting: [CheckedContinuation<Void, Never>] = []
@@ -11,11 +9,14 @@ final class RunningScans: Sendable {
 
     private let state = Guarded(State())
 
-    /// Records that a scan begins.
-    func began() { state.withLock { $0.count += 1 } }
+    /// Creates a count without scans.
+    package init() {}
 
-    /// Records that a scan no longer uses the radio.
-    func ended() {
+    /// Records that a scan begins.
+    package func began() { state.withLock { $0.count += 1 } }
+
+    /// Records that a scan no longer uses the radio or the sensors.
+    package func ended() {
         let waiting = state.withLock { state in
             state.count -= 1
             guard state.count == 0 else { return [CheckedContinuation<Void, Never>]() }
@@ -26,7 +27,7 @@ final class RunningScans: Sendable {
     }
 
     /// Waits until no scan runs.
-    func allEnded() async {
+    package func allEnded() async {
         await withCheckedContinuation { continuation in
             let isOver = state.withLock { state in
                 if state.count > 0 { state.waiting.append(continuation) }
