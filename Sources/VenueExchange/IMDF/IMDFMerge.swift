@@ -62,14 +62,64 @@ struct IMDFMerge {
 
     mutating func keepBeacons() {
         // A file of OpenStreetMap may contain beacons: they replace those of the old packet.
+        completeBeacons()
         let present = Set(venue.beacons.map(\.identity))
         let missing = old.beacons.filter { !present.contains($0.identity) }
         venue.beacons += kept(missing, on: \.mapID, at: \.point, "beacon")
         // A configuration of ESPresense-companion has all receivers.
         if venue.receivers.isEmpty {
             venue.receivers = kept(old.receivers, on: \.mapID, at: \.point, "receiver")
+        } else {
+            completeReceivers()
         }
         venue.anchors = kept(old.anchors, on: \.mapID, at: \.point, "anchor")
+    }
+
+    /// Adds to the beacons of the file what only the old packet has, such as a measured power.
+    private mutating func completeBeacons() {
+        let earlier = Dictionary(old.beacons.map { ($0.identity, $0) }) { first, _ in first }
+        let addresses = Set(venue.beacons.compactMap(\.address))
+        var completed = 0
+        for (index, beacon) in venue.beacons.enumerated() {
+            guard let before = earlier[beacon.identity] else { continue }
+            var beacon = beacon
+            beacon.address = beacon.address ?? before.address.flatMap { addresses.contains($0) ? nil : $0 }
+            beacon.z = beacon.z ?? before.z
+            beacon.measuredPower = beacon.measuredPower ?? before.measuredPower
+            beacon.pathLossExponent = beacon.pathLossExponent ?? before.pathLossExponent
+            guard beacon != venue.beacons[index] else { continue }
+            venue.beacons[index] = beacon
+            completed += 1
+        }
+        guard completed > 0 else { return }
+        result.kept.append("the powers, heights and addresses of \(Self.count(completed, "beacon"))")
+    }
+
+    /// Adds to the receivers of the file what only the old packet has, and reports those that the file doesn't have.
+    private mutating func completeReceivers() {
+        let earlier = Dictionary(old.receivers.map { ($0.id, $0) }) { first, _ in first }
+        let names = Set(venue.receivers.flatMap { [$0.id] + $0.aliases })
+        var completed = 0
+        for (index, receiver) in venue.receivers.enumerated() {
+            guard let before = earlier[receiver.id] else { continue }
+            var receiver = receiver
+            // The radio map refers to a receiver by its identity.
+            receiver.identity = before.identity
+            receiver.aliases += before.aliases.filter { !names.contains($0) }
+            receiver.z = receiver.z ?? before.z
+            receiver.measuredPower = receiver.measuredPower ?? before.measuredPower
+            receiver.pathLossExponent = receiver.pathLossExponent ?? before.pathLossExponent
+            guard receiver != venue.receivers[index] else { continue }
+            venue.receivers[index] = receiver
+            completed += 1
+        }
+        if completed > 0 {
+            result.kept.append("the powers, heights and other names of \(Self.count(completed, "receiver"))")
+        }
+        let present = Set(venue.receivers.map(\.id))
+        for receiver in old.receivers where !present.contains(receiver.id) {
+            result.lost.append("receiver \(receiver.id), which the archive does not have")
+        }
     }
 
     /// Returns the radios on maps that both editions have, at their places on the new maps, and records their number.
@@ -163,6 +213,21 @@ struct IMDFMerge {
             walls += before.walls.count
         }
         note(walls, of: old.maps.reduce(0) { $0 + $1.walls.count }, "wall")
+    }
+
+    /// Keeps the path graph if the new venue has none, as its format can't contain any.
+    mutating func keepPaths() {
+        guard venue.paths == nil, let graph = old.paths else { return }
+        let nodes = graph.nodes.compactMap { node -> PathGraph.Node? in
+            guard let move = moves[node.mapID] else { return nil }
+            var node = node
+            node.point = move(node.point)
+            return node
+        }
+        let present = Set(nodes.map(\.id))
+        let edges = graph.edges.filter { present.contains($0.from) && present.contains($0.to) }
+        if !nodes.isEmpty { venue.paths = PathGraph(nodes: nodes, edges: edges) }
+        note(edges.count, of: graph.edges.count, "path")
     }
 
     // MARK: Points, fences and rooms
@@ -259,8 +324,9 @@ extension IMDFImport {
     /// Copies from the packet of an earlier edition what an archive cannot contain.
     ///
     /// These are the beacons, the radio map, the settings, the elevations of maps, the images of plans, the
-    /// interactions, and the points of interest and fences that don't come from an archive. Maps are matched by their
-    /// ids, which are the same for the same levels. If a larger edition has moved its plans, points keep their
+    /// interactions, and the points of interest and fences that don't come from an archive. A beacon or receiver of the
+    /// archive gets the values that it doesn't have, such as a measured power, and an archive without walls or without
+    /// paths those of the packet. Maps are matched by their ids, which are the same for the same levels. If a larger edition has moved its plans, points keep their
     /// coordinates on Earth.
     ///
     /// Only the paths of images are copied: `VenuePacket.copyPlans(of:toFolder:)` copies the files.
@@ -273,6 +339,7 @@ extension IMDFImport {
         merge.keepRadioMap()
         merge.keepSettings()
         merge.keepPlans()
+        merge.keepPaths()
         merge.keepPoints()
         merge.keepFences()
         merge.keepInteractions()

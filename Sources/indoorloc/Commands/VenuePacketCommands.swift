@@ -161,9 +161,9 @@ struct VenueImportCommand: Command {
             receivers of 'track', and --tags writes the register of its devices. Then 'track' runs on the same gateways.
 
             IMDF has no beacons: add them with a survey or by hand. An .osm file may have some (indoormark=beacon).
-            --keep copies the others to the packet of the next edition, with the radio map, settings, plan images,
-            heights, and your own points and fences. PACKET of --keep may be the output. Any other existing packet is
-            replaced only with --overwrite.
+            --keep copies the others to the packet of the next edition, with the powers of all, the radio map, settings,
+            plan images, heights, your own points and fences, and walls and paths if ARCHIVE has none. PACKET of --keep
+            may be the output. Any other existing packet is replaced only with --overwrite.
 
             example: indoorloc venue import --language it -o museum Fixtures/imdf/museum
                      indoorloc venue import --keep museum -o museum Fixtures/imdf/museum

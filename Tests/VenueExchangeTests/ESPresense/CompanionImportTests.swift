@@ -136,6 +136,69 @@ final class CompanionImportTests: XCTestCase {
             try levels(["[[0, 0, 3], [9, 9, 6]]", "[[0, 0, -3], [9, 9, 0]]", "[[0, 0, 0], [9, 9, 3]]"]), [1, -1, 0])
     }
 
+    // MARK: The next edition
+
+    /// A plan of 10 by 8 m.
+    private let plan = """
+        gps: {latitude: 50, longitude: 8}
+        floors:
+          - name: A
+            bounds: [[0, 0, 0], [10, 8, 3]]
+        nodes:
+          - {name: Hall, point: [2, 3, 1], floors: [a]}
+          - {name: Attic, point: [4, 3], floors: [a]}
+        """
+
+    /// Imports an edition with the additions to the packet of an earlier one.
+    private func next(_ yaml: String, keeping old: Venue) throws -> (venue: Venue, overrides: IMDFOverrides) {
+        let house = try imported(yaml)
+        var next = IMDFImport(venue: house.venue, report: house.report)
+        let overrides = try next.keepOverrides(of: old)
+        return (next.venue, overrides)
+    }
+
+    func testPowersAndNamesOfReceiversAndPathsAreKept() throws {
+        var old = try imported(plan).venue
+        old.receivers[0].measuredPower = -63
+        old.receivers[0].pathLossExponent = 2.4
+        old.receivers[0].aliases = ["aabbccddeeff"]
+        old.receivers[1].z = 2
+        old.receivers[1].identity.minor = 7
+        old.paths = PathGraph(
+            nodes: (1...3).map { PathGraph.Node(id: $0, mapID: old.maps[0].id, point: MapPoint(x: Double($0), y: 4)) },
+            edges: [.init(from: 1, to: 2), .init(from: 2, to: 3, tags: ["inaccessible"])])
+        let next = try next(plan, keeping: old)
+        XCTAssertEqual(next.venue, old)
+        XCTAssertEqual(next.overrides.kept, ["the powers, heights and other names of 2 receivers", "2 paths"])
+        XCTAssertEqual(next.overrides.lost, [])
+    }
+
+    func testTheFileSaysWhereItsReceiversAreAndWhichThereAre() throws {
+        var old = try imported(plan).venue
+        old.receivers[0].measuredPower = -63
+        old.receivers[0].aliases = ["Porch"]
+        let moved = plan.replacing("Hall, point: [2, 3, 1]", with: "Hall, point: [5, 3, 1]")
+        let next = try next(moved.replacing("Attic", with: "Porch"), keeping: old)
+        XCTAssertEqual(next.venue.receivers.map(\.id), ["Hall", "Porch"])
+        XCTAssertEqual(next.venue.receivers[0].point, MapPoint(x: 5, y: 5))
+        XCTAssertEqual(next.venue.receivers[0].measuredPower, -63)
+        XCTAssertEqual(next.venue.receivers[0].aliases, [], "Porch is another receiver now")
+        XCTAssertEqual(next.overrides.lost, ["receiver Attic, which the archive does not have"])
+    }
+
+    func testPathsOfARemovedFloorAreReported() throws {
+        let larger = plan.replacing("nodes:", with: "  - {name: B, bounds: [[0, 0, 3], [10, 8, 6]]}\nnodes:")
+        var old = try imported(larger).venue
+        old.paths = PathGraph(
+            nodes: zip(1...3, [0, 0, 1]).map { id, floor in
+                PathGraph.Node(id: id, mapID: old.maps[floor].id, point: MapPoint(x: Double(id), y: 4))
+            }, edges: [.init(from: 1, to: 2), .init(from: 2, to: 3, kind: .stairs)])
+        let next = try next(plan, keeping: old)
+        XCTAssertEqual(next.venue.paths?.nodes.map(\.id), [1, 2])
+        XCTAssertEqual(next.venue.paths?.edges, [.init(from: 1, to: 2)])
+        XCTAssertEqual(next.overrides.lost, ["1 path on maps that the archive no longer has"])
+    }
+
     // MARK: Flaws
 
     func testRoomsBeyondTheBoundsEnlargeThePlan() throws {

@@ -236,6 +236,26 @@ final class OSMImportTests: XCTestCase {
         XCTAssertNotEqual(next.venue.beacons[0].point, MapPoint(x: 1, y: 1))
     }
 
+    func testABeaconOfTheFileKeepsThePowerThatWasMeasured() throws {
+        var file = OSMFileUnderTest()
+        file.area([(0, 0), (10, 0), (10, 10), (0, 10)], ["indoor": "area", "level": "0"])
+        file.node(
+            5, 6,
+            [
+                "indoormark": "beacon", "beacon:uuid": "f7826da6-4fa2-4e98-8024-bc5b71e0893e", "beacon:major": "1",
+                "beacon:minor": "2", "level": "0",
+            ])
+        var next = try file.imported()
+        XCTAssertEqual(next.venue.beacons.map(\.measuredPower), [nil])
+        var old = next.venue
+        old.beacons[0].measuredPower = -64
+        old.beacons[0].pathLossExponent = 2.2
+        old.beacons[0].z = 2.5
+        let overrides = try next.keepOverrides(of: old)
+        XCTAssertEqual(next.venue.beacons, old.beacons)
+        XCTAssertEqual(overrides.kept, ["the powers, heights and addresses of 1 beacon"])
+    }
+
     // MARK: Levels
 
     func testAllNotationsOfLevelsAreRead() throws {
