@@ -201,15 +201,14 @@ struct IMDFMerge {
         note(0, of: gone, "plan image")
     }
 
-    /// Keeps the walls and walkable areas of plans that haven't moved, if the new venue has no walls at all, as its
-    /// format can't contain any.
+    /// Keeps the walls and walkable areas, if the new venue has no walls at all, as its format can't contain any.
     private mutating func keepWalls() {
         guard venue.maps.allSatisfy({ $0.walls.isEmpty && $0.walkable.isEmpty }) else { return }
         var walls = 0
         for index in venue.maps.indices {
-            guard let before = old.map(venue.maps[index].id), moves[before.id]?.isStill == true else { continue }
-            venue.maps[index].walls = before.walls
-            venue.maps[index].walkable = before.walkable
+            guard let before = old.map(venue.maps[index].id), let move = moves[before.id] else { continue }
+            venue.maps[index].walls = before.walls.map { line in line.map { move($0) } }
+            venue.maps[index].walkable = before.walkable.map { area in area.map { move($0) } }
             walls += before.walls.count
         }
         note(walls, of: old.maps.reduce(0) { $0 + $1.walls.count }, "wall")

@@ -186,6 +186,25 @@ final class CompanionImportTests: XCTestCase {
         XCTAssertEqual(next.overrides.lost, ["receiver Attic, which the archive does not have"])
     }
 
+    func testDrawnWallsMoveWithThePlan() throws {
+        var old = try imported(plan).venue
+        old.maps[0].walls = [[MapPoint(x: 2, y: 0), MapPoint(x: 2, y: 5)]]
+        old.maps[0].walkable = [[MapPoint(x: 0, y: 0), MapPoint(x: 9, y: 0), MapPoint(x: 9, y: 7)]]
+        // A veranda 3 m to the left of the house and 2 m above it on the plan.
+        let next = try next(plan.replacing("[[0, 0, 0], [10, 8, 3]]", with: "[[-3, 0, 0], [10, 10, 3]]"), keeping: old)
+        let map = next.venue.maps[0]
+        XCTAssertEqual([map.width, map.height], [13, 10])
+        XCTAssertEqual([map.walls.count, map.walkable.count], [1, 1])
+        let moved = (map.walls + map.walkable).flatMap { $0 }
+        let before = (old.maps[0].walls + old.maps[0].walkable).flatMap { $0 }
+        XCTAssertEqual(moved.count, before.count)
+        for (point, place) in zip(moved, before) {
+            XCTAssertEqual(point.distance(to: place + MapPoint(x: 3, y: 2)), 0, accuracy: 0.01)
+        }
+        XCTAssertEqual(next.overrides.kept, ["1 wall"])
+        XCTAssertEqual(next.overrides.lost, [])
+    }
+
     func testPathsOfARemovedFloorAreReported() throws {
         let larger = plan.replacing("nodes:", with: "  - {name: B, bounds: [[0, 0, 3], [10, 8, 6]]}\nnodes:")
         var old = try imported(larger).venue
