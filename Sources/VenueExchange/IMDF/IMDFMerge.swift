@@ -28,8 +28,9 @@ struct IMDFMerge {
         var moves: [MapID: Move] = [:]
         for map in new.maps {
             guard let before = old.map(map.id) else { continue }
-            let isStill =
-                before.georeference == map.georeference && before.width == map.width && before.height == map.height
+            // A file without coordinates says nothing against those that a person gave the plan.
+            let hasItsPlace = map.georeference == nil || before.georeference == map.georeference
+            let isStill = hasItsPlace && before.width == map.width && before.height == map.height
             moves[map.id] = Move(transforms: isStill ? nil : (try transform(of: before), try transform(of: map)))
         }
         guard !moves.isEmpty else { throw .noCommonMap(old.id) }
@@ -180,10 +181,14 @@ struct IMDFMerge {
     // MARK: Plans
 
     mutating func keepPlans() {
-        var images = 0
+        var (images, georeferences) = (0, 0)
         for index in venue.maps.indices {
             guard let before = old.map(venue.maps[index].id), let move = moves[before.id] else { continue }
             venue.maps[index].elevation = venue.maps[index].elevation ?? before.elevation
+            if venue.maps[index].georeference == nil, before.georeference != nil {
+                venue.maps[index].georeference = before.georeference
+                georeferences += 1
+            }
             guard before.imagePath != nil || before.tilesPath != nil else { continue }
             guard move.isStill else {
                 result.lost.append("the image of map \(before.id) (\(before.name)): the plan has moved")
@@ -196,6 +201,11 @@ struct IMDFMerge {
             images += 1
         }
         note(images, of: images, "plan image")
+        note(georeferences, of: georeferences, "georeference")
+        if venue.coordinate == nil, old.coordinate != nil {
+            (venue.coordinate, venue.radius) = (old.coordinate, old.radius)
+            result.kept.append("the place of the venue")
+        }
         keepWalls()
         let gone = old.maps.filter { moves[$0.id] == nil && ($0.imagePath != nil || $0.tilesPath != nil) }.count
         note(0, of: gone, "plan image")
@@ -304,7 +314,8 @@ public struct IMDFOverrides: Hashable, Sendable {
 public enum IMDFOverridesError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The packet has none of the archive's maps.
     case noCommonMap(VenueID)
-    /// The positions on this map of the packet cannot be converted to coordinates.
+    /// The positions on this map of the packet cannot be converted to those on the map of the archive, because one of
+    /// the two has no valid georeference.
     case noPlace(MapID)
 
     public var description: String {
@@ -313,8 +324,9 @@ public enum IMDFOverridesError: Error, Hashable, Sendable, CustomStringConvertib
             "venue \(id) of the packet to keep has no map of the archive; give the packet of an earlier edition of "
                 + "this archive"
         case .noPlace(let map):
-            "map \(map) of the packet to keep has no valid georeference, so its beacons cannot be placed; "
-                + "correct it in venue.json"
+            "map \(map) of the packet to keep differs in its size or place from that of the archive, and one of the two "
+                + "has no valid georeference, so its beacons cannot be placed; correct that of the packet in venue.json, "
+                + "or that of the archive"
         }
     }
 }
@@ -324,14 +336,14 @@ extension IMDFImport {
     ///
     /// These are the beacons, the radio map, the settings, the elevations of maps, the images of plans, the
     /// interactions, and the points of interest and fences that don't come from an archive. A beacon or receiver of the
-    /// archive gets the values that it doesn't have, such as a measured power, and an archive without walls or without
-    /// paths those of the packet. Maps are matched by their ids, which are the same for the same levels. If a larger edition has moved its plans, points keep their
-    /// coordinates on Earth.
+    /// archive gets the values that it doesn't have, such as a measured power, and an archive without walls, without
+    /// paths or without georeferences those of the packet. Maps are matched by their ids, which are the same for the
+    /// same levels. If a larger edition has moved its plans, points keep their coordinates on Earth.
     ///
     /// Only the paths of images are copied: `VenuePacket.copyPlans(of:toFolder:)` copies the files.
     /// - Returns: what was kept and what could not be.
-    /// - Throws: `IMDFOverridesError` if the packet is of another archive, or if one of its maps has no valid
-    ///   georeference.
+    /// - Throws: `IMDFOverridesError` if the packet is of another archive, or if a map has changed its frame and has no
+    ///   valid georeference in one of the two.
     public mutating func keepOverrides(of old: Venue) throws(IMDFOverridesError) -> IMDFOverrides {
         var merge = IMDFMerge(old: old, venue: venue, moves: try IMDFMerge.moves(from: old, to: venue))
         merge.keepBeacons()

@@ -205,6 +205,25 @@ final class CompanionImportTests: XCTestCase {
         XCTAssertEqual(next.overrides.lost, [])
     }
 
+    func testAHouseWithoutCoordinatesKeepsThoseOfItsPacket() throws {
+        let plan = self.plan.replacing("gps: {latitude: 50, longitude: 8}\n", with: "")
+        var old = try imported(plan).venue
+        XCTAssertNil(old.maps[0].georeference)
+        old.coordinate = Coordinate(latitude: 50, longitude: 8)
+        old.radius = 9
+        old.maps[0].georeference = .center(Coordinate(latitude: 50, longitude: 8), bearing: 20)
+        old.maps[0].imagePath = "plan.png"
+        let next = try next(plan, keeping: old)
+        XCTAssertEqual(next.venue, old)
+        XCTAssertEqual(next.overrides.kept, ["1 plan image", "1 georeference", "the place of the venue"])
+        // Nothing tells where a point of the old plan is on the larger one.
+        let larger = plan.replacing("[[0, 0, 0], [10, 8, 3]]", with: "[[-3, 0, 0], [10, 10, 3]]")
+        XCTAssertThrowsError(try self.next(larger, keeping: old)) { error in
+            XCTAssertEqual(error as? IMDFOverridesError, .noPlace(old.maps[0].id))
+            XCTAssertTrue("\(error)".contains("or that of the archive"), "\(error)")
+        }
+    }
+
     func testPathsOfARemovedFloorAreReported() throws {
         let larger = plan.replacing("nodes:", with: "  - {name: B, bounds: [[0, 0, 3], [10, 8, 6]]}\nnodes:")
         var old = try imported(larger).venue
