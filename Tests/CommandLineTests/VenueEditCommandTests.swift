@@ -238,6 +238,21 @@ final class VenueEditCommandTests: XCTestCase {
         }
     }
 
+    func testADocumentIsSavedOnAFileSystemThatCannotSynchronizeFolders() throws {
+        let faults = try FaultyFiles(in: try temporaryFolder())
+        let served = try edit(try copy(), environment: faults.environment)
+        var tag = try get(served).tag
+        try faults.set(["sync EINVAL -1 /packet$"])
+        for name in ["Bureau", "Ufficio"] {
+            let changed = try text(served).replacing(/"Office"|"Bureau"/, with: "\"\(name)\"")
+            let answer = try put(served, changed, basedOn: tag)
+            XCTAssertEqual(answer.status, 200, answer.body)
+            XCTAssertEqual(try text(served), changed)
+            tag = try get(served).tag
+        }
+        XCTAssertFalse(faults.failures.isEmpty)
+    }
+
     func testALinkedDocumentIsReplacedAtItsPlace() throws {
         let folder = try copy()
         let real = folder + "/real.json"

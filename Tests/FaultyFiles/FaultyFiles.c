@@ -4,8 +4,8 @@
 // runs. Each line of the plan is: OPERATION ERROR COUNT PART
 //
 //   OPERATION  open (for writing), write, sync, rename (also link), mkdir, truncate, unlink or access (for writing)
-//   ERROR      ENOSPC, EIO, EROFS, EINTR, or SHORT: half of the bytes are written; or KILL, which kills the program before the
-//              operation
+//   ERROR      ENOSPC, EIO, EROFS, EINTR, EINVAL, ENOTSUP, or SHORT: half of the bytes are written; or KILL, which kills the
+//              program before the operation
 //   COUNT      the number of failures; a negative number for no limit; with KILL, the number of the operation, from 1
 //   PART       a part of the path, or its end and a $
 //
@@ -42,6 +42,8 @@ static int number(const char *error) {
     if (strcmp(error, "EIO") == 0) { return EIO; }
     if (strcmp(error, "EROFS") == 0) { return EROFS; }
     if (strcmp(error, "EINTR") == 0) { return EINTR; }
+    if (strcmp(error, "EINVAL") == 0) { return EINVAL; }
+    if (strcmp(error, "ENOTSUP") == 0) { return ENOTSUP; }
     return halved;
 }
 

@@ -146,9 +146,11 @@ package final class OpenFile: Sendable {
         }
     }
 
-    /// Returns when the whole file is on disk.
+    /// Returns when the whole file is on disk, or at once on a file system that doesn't offer this.
     package func synchronize() throws(FileSystemError) {
-        while fsync(descriptor) != 0 {
+        // A shared folder of VirtualBox and some network file systems can't synchronize the names in a folder. These
+        // errors don't tell of a failed write, unlike the others.
+        while fsync(descriptor) != 0, errno != EINVAL, errno != ENOTSUP {
             guard errno == EINTR else { throw .system(path) }
         }
     }

@@ -195,6 +195,23 @@ final class OutputFaultTests: XCTestCase {
         }
     }
 
+    /// A shared folder of VirtualBox has no operation for it, and some network file systems don't support it.
+    func testAFileSystemThatCannotSynchronizeFoldersIsUsed() throws {
+        let calls: [(arguments: [String], name: String)] = [
+            (["venue", "import", "Fixtures/imdf/museum", "-o"], "museum"), (["venue", "publish"], "public"),
+        ]
+        for error in ["EINVAL", "ENOTSUP"] {
+            for (arguments, name) in calls {
+                let output = try temporaryFolder() + "/" + name
+                let faults = try FaultyFiles(in: try temporaryFolder(), "sync \(error) -1 /\(name)$")
+                let result = try faults.run(arguments + [output] + (name == "public" ? ["Fixtures/office"] : []))
+                XCTAssertEqual(result.status, 0, "\(error): \(result.errors)")
+                XCTAssertFalse(faults.failures.isEmpty, "\(error): \(arguments)")
+                XCTAssertNotEqual(try contents(output), [:], "\(error): \(arguments)")
+            }
+        }
+    }
+
     func testAFailedPublicationLeavesTheServedFolderAsItWas() throws {
         let folder = try temporaryFolder() + "/public"
         XCTAssertEqual(try Tool.run(["venue", "publish", folder, "Fixtures/office"]).status, 0)
