@@ -12,6 +12,8 @@ const statePause = 2000;
 const dragPause = 1000, dragWay = 0.5;
 /** The number of marks that wait for the server, and the seconds before another attempt and of the longest attempt. */
 const mostWaiting = 50, retryPause = 2, longestAttempt = 10;
+/** The milliseconds that the two clocks of a device differ after a time in which it didn't sleep, at most. */
+const largestSkew = 1000;
 
 /** The rooms of no venue. @type {any[]} */
 const noRooms = [];
@@ -30,6 +32,17 @@ const noRooms = [];
  *   marking: (isMarked: boolean) => void,
  * }} SurveyPage
  */
+
+/**
+ * Returns the milliseconds since a time. The steady clock of most browsers stands still while a telephone sleeps, so the clock of the
+ * day counts if it went on without the other one. If somebody has set that clock, a mark is only refused as too old.
+ * @param {number} at the time by the steady clock
+ * @param {number} wall the time by the clock of the day
+ */
+function elapsed(at, wall) {
+  const steady = performance.now() - at, shown = Date.now() - wall;
+  return shown > steady + largestSkew ? shown : steady;
+}
 
 /** A survey: people mark on the plan where they stand, and the server records what is heard. */
 export class SurveyWalks {
@@ -166,7 +179,7 @@ export class SurveyWalks {
     }
     this.markCount += 1;
     const id = `${this.pageID}-${this.markCount}`;
-    this.waiting.push({ place: { tag: walk.tag, id, ...place }, at: performance.now() });
+    this.waiting.push({ place: { tag: walk.tag, id, ...place }, at: performance.now(), wall: Date.now() });
     walk.marks.push(shown);
     this.page.plan.invalidate(this.page.layer);
     this.show();
@@ -193,13 +206,13 @@ export class SurveyWalks {
     await this.sending;
   }
 
-  /** Sends marks in their order. Their time is what has passed since the tap, as clocks of telephones are not trusted. */
+  /** Sends marks in their order. Their time is what has passed since the tap, as clocks of telephones can be wrong. */
   async sendAll() {
     let refused = 0;
     while (this.waiting.length > 0) {
-      const { place, at } = this.waiting[0];
+      const { place, at, wall } = this.waiting[0];
       const start = performance.now();
-      const delay = (start - at + this.roundTrip / 2) / 1000;
+      const delay = (elapsed(at, wall) + this.roundTrip / 2) / 1000;
       const answer = await post("survey/marks", { ...place, delay: Math.round(delay * 1000) / 1000 }, longestAttempt);
       // The mark can be stored all the same; the server knows it by its identifier.
       if (answer.status === 0 || answer.status >= 500) {

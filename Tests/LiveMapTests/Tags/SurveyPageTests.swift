@@ -340,6 +340,30 @@ final class SurveyPageTests: BrowserTestCase {
         XCTAssertEqual(try survey.recording().marks.count, 1)
     }
 
+    /// The steady clock of most browsers stands still while the telephone sleeps in a pocket.
+    func testAMarkThatWaitedWhileTheTelephoneSleptIsAsOldAsItIs() throws {
+        let survey = try StagedSurvey()
+        let page = try shown(survey)
+        try start(page)
+        try page.stopClock()
+        try page.run(
+            """
+            const send = window.fetch;
+            window.isApart = true;
+            window.fetch = async (target, options) => {
+                if (window.isApart && String(target).endsWith("survey/marks")) throw new TypeError("no network");
+                return send(target, options);
+            };
+            """)
+        try tap(10, 5, page)
+        try page.wait(until: "document.querySelector('#notice').textContent === 'Your marks wait for the server.'")
+        try page.run("const time = Date.now; Date.now = () => time() + 40000; window.isApart = false")
+        try page.wait(
+            until: "document.querySelector('#notice').textContent.includes('The mark is more than 30 s old.')")
+        try marks(0, page)
+        XCTAssertEqual(try survey.recording().marks.count, 0)
+    }
+
     func testThePageShowsThatAWalkIsFull() throws {
         var limits = SurveyDesk.Limits()
         limits.marks = 1
