@@ -269,6 +269,9 @@ static const unsigned char venue_beacons_js[] = {
 static const unsigned char venue_floors_js[] = {
 #embed "page/venue-floors.js"
 };
+static const unsigned char venue_interactions_js[] = {
+#embed "page/venue-interactions.js"
+};
 static const unsigned char venue_kinds_js[] = {
 #embed "page/venue-kinds.js"
 };
@@ -385,6 +388,7 @@ static const live_map_file files[] = {
     { "timeline.js", timeline_js, sizeof timeline_js },
     { "venue-beacons.js", venue_beacons_js, sizeof venue_beacons_js },
     { "venue-floors.js", venue_floors_js, sizeof venue_floors_js },
+    { "venue-interactions.js", venue_interactions_js, sizeof venue_interactions_js },
     { "venue-kinds.js", venue_kinds_js, sizeof venue_kinds_js },
     { "venue-objects.js", venue_objects_js, sizeof venue_objects_js },
     { "venue-paths.js", venue_paths_js, sizeof venue_paths_js },

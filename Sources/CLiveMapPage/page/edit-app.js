@@ -14,7 +14,7 @@ import { loadDocument, loadOverview, storeDocument } from "./edit-store.js";
 import { Tools } from "./edit-tools.js";
 import { WalkPanel } from "./edit-walk.js";
 import { Floors } from "./floors.js";
-import { beaconName, number } from "./format.js";
+import { beaconName, counted, number } from "./format.js";
 import { attachGestures } from "./gestures.js";
 import { Images } from "./images.js";
 import { readJSON, writeJSON } from "./json-source.js";
@@ -27,6 +27,7 @@ import { showScale } from "./scale-bar.js";
 import { Theme } from "./theme.js";
 import { kinds } from "./venue-kinds.js";
 import { isOnMap, objectAt, settled, shapeAt, titleOf } from "./venue-objects.js";
+import { listOf } from "./venue-values.js";
 import { dividedByFloors, walkKey, withWalk } from "./venue-walk.js";
 
 /** The checkboxes that show kinds of objects which would cover the others. @type {Record<string, string>} */
@@ -179,8 +180,10 @@ export class EditApp {
     const title = titleOf(this.document, reference);
     this.selected = null;
     this.corner = null;
+    const interactions = listOf(this.document.interactions).length;
     this.change(this.tools.without(reference), `Delete: ${title}`);
-    this.say(`${title} deleted. Ctrl+Z undoes it.`);
+    const lost = interactions - listOf(this.document.interactions).length;
+    this.say(`${title}${lost === 0 ? "" : ` and ${counted(lost, "interaction")} with it`} deleted. Ctrl+Z undoes it.`);
   }
 
   undo() {

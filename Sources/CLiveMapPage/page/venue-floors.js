@@ -1,6 +1,7 @@
 // @ts-check
 /** The floors of a venue's document. A change returns a new document. */
-import { isNumber, isObject, listOf, nextNumber, rounded, withFields } from "./venue-values.js";
+import { withPlaces } from "./venue-interactions.js";
+import { isNumber, listOf, nextNumber, rounded, withFields } from "./venue-values.js";
 import { withWalkOn } from "./venue-walk.js";
 
 /** The lists of objects that have a field `mapId`. */
@@ -95,13 +96,11 @@ export function withoutFloor(document, mapId) {
       edges: listOf(document.paths.edges).filter((edge) => !gone.has(edge?.from) && !gone.has(edge?.to)),
     });
   }
-  const targets = Object.entries({ room: "rooms", poi: "pois", event: "events" }).map(([key, list]) => (
-    { key, ids: new Set(listOf(document[list]).filter(isHere).map((one) => one.id)) }));
-  const isLost = (/** @type {any} */ one) => targets.some(({ key, ids }) => isObject(one) && ids.has(one[key]));
-  if (listOf(document.interactions).some(isLost)) {
-    fields.interactions = document.interactions.filter((/** @type {any} */ one) => !isLost(one));
+  let changed = withFields(withWalkOn(document, mapId, () => null), fields);
+  for (const key of copiedLists) {
+    changed = withPlaces(changed, key, new Map(listOf(document[key]).filter(isHere).map((one) => [one.id, undefined])));
   }
-  return withFields(withWalkOn(document, mapId, () => null), fields);
+  return changed;
 }
 
 /**

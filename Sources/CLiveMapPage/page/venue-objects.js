@@ -1,5 +1,6 @@
 // @ts-check
 /** The objects of a venue's document, and changes of them. A change returns a new document. */
+import { withPlace } from "./venue-interactions.js";
 import { fewest, kindNamed, kinds } from "./venue-kinds.js";
 import { endsOf, withEnds, withNodeId, withoutNode, withPath } from "./venue-paths.js";
 import { centimetres, cornersOf, isNumber, isObject, listOf, rounded, withFields } from "./venue-values.js";
@@ -210,7 +211,8 @@ function withPart(value, way, part) {
 }
 
 /**
- * Returns the document with another object at a reference; undefined removes it, and what can't be without it.
+ * Returns the document with another object at a reference; undefined removes it, and what can't be without it. Interactions
+ * with a room, a point of interest or a fence follow its number.
  * @param {any} document
  * @param {Reference} reference
  * @param {any} value
@@ -218,9 +220,11 @@ function withPart(value, way, part) {
 export function replaced(document, reference, value) {
   if (reference.kind === "node" && value === undefined) return withoutNode(document, reference.index);
   const list = [...listAt(document, reference)];
+  const before = list[reference.index]?.id;
   if (value === undefined) list.splice(reference.index, 1);
   else list[reference.index] = value;
-  const changed = withPart(document, wayTo(reference), list);
+  const way = wayTo(reference);
+  const changed = withPlace(withPart(document, way, list), way[0], before, value?.id);
   return reference.kind === "coordinate" && list.length === 0 ? withoutCoordinates(changed, reference.map ?? 0) : changed;
 }
 

@@ -214,6 +214,39 @@ final class VenueKindTests: VenueEditorCase {
         XCTAssertEqual(try editor.venue.maps[0].georeference, before)
     }
 
+    /// Without its place, an interaction makes the venue invalid, and the page has no list of interactions.
+    func testAnInteractionGoesWithItsPlaceAndFollowsItsNumber() throws {
+        let editor = try editor { folder in
+            let file = URL(filePath: folder + "/venue.json")
+            let text = try String(contentsOf: file, encoding: .utf8)
+            let paths = "  \"paths\": {"
+            XCTAssertTrue(text.contains(paths))
+            let interactions = """
+                  "interactions": [
+                    {"id": 1, "name": "Desk", "poi": 1}, {"id": 2, "name": "Coffee", "poi": 2},
+                    {"id": 3, "name": "Soup", "event": 2}, {"id": 4, "name": "Lab", "room": 4}
+                  ],
+
+                """
+            try Data(text.replacingOccurrences(of: paths, with: interactions + paths).utf8).write(to: file)
+        }
+        let before = try editor.venue
+        XCTAssertEqual(before.interactions.count, 4)
+        try editor.page.run("document.querySelector('[data-object=fence-1]').click()")
+        try editor.enter("12", into: "id")
+        for name in ["poi-0", "room-3"] {
+            try editor.page.run("document.querySelector('[data-object=\(name)]').click()")
+            try editor.page.run("document.getElementById('delete').click()")
+            XCTAssertTrue(try editor.map.text(of: "#notice").contains("and 1 interaction with it deleted"))
+        }
+        try editor.save()
+        XCTAssertEqual(try editor.venue.interactions.map(\.target), [.pointOfInterest(2), .fence(12)])
+        for _ in 0..<3 { try editor.page.press(.character("z"), holding: .control) }
+        try editor.save()
+        XCTAssertEqual(try editor.venue, before)
+        XCTAssertEqual(editor.page.problems, [])
+    }
+
     func testStairsJoinTwoFloorsAndAPathHasFields() throws {
         let editor = try editor()
         try editor.page.run("document.getElementById('paths').click()")
