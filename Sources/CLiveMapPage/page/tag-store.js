@@ -40,14 +40,23 @@ export class TagStore {
     this.renewal = undefined;
     /** The run of the server, whose changes are numbered. */
     this.run = "";
-    /** The difference between the fleet's time and that of this device, in milliseconds, if the fleet is ahead. */
-    this.ahead = 0;
+    /**
+     * The time of the fleet, in milliseconds since 1970, when the steady clock of this page began, at least. The clock of the day
+     * may be set at any time.
+     */
+    this.origin = -Infinity;
     /** @type {EventSource|null} */
     this.stream = null;
   }
 
-  /** The time of the fleet in milliseconds since 1970. */
-  get now() { return Date.now() + this.ahead; }
+  /** The time of the fleet in milliseconds since 1970: that of this device, unless the fleet is ahead of it. */
+  get now() { return Math.max(Date.now(), this.origin + performance.now()); }
+
+  /**
+   * Notes a time that the fleet has reached.
+   * @param {number} time in milliseconds since 1970
+   */
+  reach(time) { this.origin = Math.max(this.origin, time - performance.now()); }
 
   /** Loads all states, then follows the changes; tries again after a failure. */
   async start() {
@@ -88,7 +97,7 @@ export class TagStore {
     this.receivers = new Map(receivers.map((/** @type {any} */ one) => [one.id, one]));
     this.unknownGateways = unknown;
     const times = [...receivers, ...(unknown ?? [])].map((one) => Date.parse(one.lastMessage)).filter(Number.isFinite);
-    this.ahead = Math.max(this.ahead, ...times.map((time) => time - Date.now()));
+    for (const time of times) this.reach(time);
   }
 
   /** Requests the tags of the register that have no state. */
@@ -194,7 +203,7 @@ export class TagStore {
   /** @param {any} tag */
   prepared(tag) {
     const last = Date.parse(tag.time);
-    this.ahead = Math.max(this.ahead, last - Date.now());
+    this.reach(last);
     // A tag that is away was there until its last position.
     const place = tag.position ?? tag.room;
     tag.at = tag.present || !place ? last : Date.parse(place.time);

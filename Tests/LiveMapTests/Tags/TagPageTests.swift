@@ -417,6 +417,28 @@ final class TagPageTests: BrowserTestCase {
         XCTAssertEqual(map.page.problems, [])
     }
 
+    /// A device without a battery for its clock can open the page before the network sets that clock.
+    func testAgesAreRightAfterTheClockOfTheDeviceWasSet() throws {
+        let board = try board()
+        let page = try page()
+        let script = """
+            const opened = performance.now();
+            window.behind = 7200000;
+            Date.now = () => \(TagStage.start.nanoseconds / 1_000_000) - window.behind + performance.now() - opened;
+            """
+        try page.send("Page.addScriptToEvaluateOnNewDocument", ["source": .string(script)])
+        try page.open(try tagServer(board).url)
+        try page.wait(until: "window.tagMap?.state().connection === 'connected'")
+        try page.run("window.behind = 0")
+        board.put([try TagStage.output(cart, 3, TagStage.position(6, label: "Loggia"), name: "Cart")])
+        try page.wait(until: "document.querySelector('#tag-list').textContent.includes('Loggia')")
+        let ages: [String] = try page.evaluate(
+            "[...document.querySelectorAll('#tag-list .age')].map((one) => one.textContent)")
+        XCTAssertEqual(ages.count, 3)
+        for age in ages { XCTAssertFalse(age.hasSuffix("h"), "\(ages)") }
+        XCTAssertEqual(page.problems, [])
+    }
+
     // MARK: Layout and access
 
     func testThePageFitsEachScreenAndItsTextsAreLegible() throws {
