@@ -253,6 +253,20 @@ final class VenueEditCommandTests: XCTestCase {
         XCTAssertFalse(faults.failures.isEmpty)
     }
 
+    func testARemovedDocumentIsWrittenAgainIfThePersonWantsIt() throws {
+        let served = try edit(try copy())
+        let before = try text(served)
+        let tag = try get(served).tag
+        try FileManager.default.removeItem(atPath: served.file)
+        XCTAssertEqual(try put(served, before, basedOn: "*").status, 412)
+        let refused = try put(served, before, basedOn: tag)
+        XCTAssertEqual(refused.status, 412)
+        // What the page sends for "Keep mine, and overwrite".
+        XCTAssertEqual(try put(served, before, basedOn: refused.tag).status, 200)
+        XCTAssertEqual(try text(served), before)
+        XCTAssertEqual(try put(served, before, basedOn: refused.tag).status, 412, "the file is there")
+    }
+
     func testALinkedDocumentIsReplacedAtItsPlace() throws {
         let folder = try copy()
         let real = folder + "/real.json"

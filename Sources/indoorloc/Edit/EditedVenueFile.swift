@@ -224,9 +224,11 @@ actor EditedVenueFile {
             throw FileSystemError(path: folder, reason: "another program is saving the packet; try again")
         }
         let current = try? edition()
-        if let refusal = condition.refusal(current: current?.revision) {
-            return .refused(refusal, current: current?.revision)
-        }
+        // A person may want to write again what another program has removed. Its absence has a revision for that: the one
+        // of no bytes.
+        let isGone = current == nil && !FileManager.default.fileExists(atPath: path)
+        let revision = isGone && condition != .exists ? DocumentRevision([]) : current?.revision
+        if let refusal = condition.refusal(current: revision) { return .refused(refusal, current: revision) }
         let earlier = current.flatMap { check($0).venue }
         let edition = Edition(bytes)
         let result = check(edition)
