@@ -175,6 +175,8 @@ package struct RangeCollector: Sendable {
         var key: Int
         var distance: Double
         var deviation: Double
+        /// Whether no update has used the reading yet.
+        var isNew = true
     }
 
     /// Length in seconds of the window whose readings a lost filter restarts from.
@@ -184,7 +186,6 @@ package struct RangeCollector: Sendable {
 
     private let model: RangeModel
     private var recent: [Reading] = []
-    private var lastDrain: Instant?
     /// The instant of the latest used reading, by anchor and technology.
     private var lastUsed: [Int: Instant] = [:]
     /// The instant of the latest reading; nil before any.
@@ -218,14 +219,15 @@ package struct RangeCollector: Sendable {
     /// Returns whether the window that ends at an instant contains a reading.
     func isMeasuring(at now: Instant) -> Bool { latest.map { $0.seconds(to: now) <= Self.window } ?? false }
 
-    /// Returns the evidence of the readings since the last call; nil without any.
+    /// Returns the evidence of the readings that were added since the last call; nil without any.
+    ///
+    /// A reading that arrives after the update of its instant counts in the next one.
     package mutating func drain(at now: Instant) -> RangeEvidence? {
         guard hasMeasured else { return nil }
-        let since = lastDrain
-        lastDrain = now
         let limit = now.advanced(by: .zero - .seconds(Self.window))
         recent.removeAll { $0.instant < limit }
-        let fresh = since.map { since in recent.filter { $0.instant > since } } ?? recent
+        let fresh = recent.filter(\.isNew)
+        for index in recent.indices { recent[index].isNew = false }
         guard var evidence = evidence(of: fresh, at: now) else { return nil }
         for index in evidence.measured.indices {
             let key = Self.key(evidence.measured[index].anchor, evidence.measured[index].technology)

@@ -1,5 +1,6 @@
 import IndoorLocalization
 import XCTest
+@testable import IndoorPositioning
 
 final class RangedEngineTests: XCTestCase {
     private let place = MapPoint(x: 11, y: 7)
@@ -94,6 +95,39 @@ final class RangedEngineTests: XCTestCase {
         settings.method = .trilateration
         let engine = RangedHall.engine(RangedHall.readings(at: place, seconds: 3), settings: settings)
         XCTAssertLessThan(try estimate(engine).point.distance(to: place), 0.5)
+    }
+}
+
+final class RangeCollectorTests: XCTestCase {
+    private var collector = RangeCollector(model: RangeModel())
+
+    private func add(_ anchor: Int, at seconds: Double) {
+        let instant = Instant(seconds: seconds)
+        let range = RangeReading(instant: instant, anchor: "A\(anchor)", distance: 3, technology: .uwb)
+        collector.add(range, anchor: anchor)
+    }
+
+    /// The anchors whose distances the update at a time uses.
+    private func anchors(at seconds: Double) -> [Int] {
+        collector.drain(at: Instant(seconds: seconds))?.measured.map(\.anchor) ?? []
+    }
+
+    func testADistanceThatArrivesAfterTheUpdateOfItsInstantCountsInTheNextOne() {
+        add(0, at: 0.9)
+        XCTAssertEqual(anchors(at: 1), [0])
+        add(1, at: 0.95)
+        add(2, at: 1)
+        XCTAssertEqual(anchors(at: 1.5), [1, 2])
+        add(3, at: 1.2)
+        XCTAssertEqual(anchors(at: 6), [], "no longer in the window")
+    }
+
+    func testADistanceCountsInOneUpdate() {
+        add(0, at: 1)
+        add(1, at: 1.1)
+        XCTAssertEqual(anchors(at: 1), [0, 1])
+        XCTAssertEqual(anchors(at: 1.5), [])
+        XCTAssertEqual(collector.snapshot(at: Instant(seconds: 1.5))?.measured.map(\.anchor), [0, 1])
     }
 }
 
