@@ -1,35 +1,42 @@
 import IndoorVocabulary
 import VenueModel
 
-/// The latest positions of a visit, for interpolation between them.
+/// The positions of the last half minute of a visit, for interpolation between them.
 struct PositionHistory: Sendable {
     private var positions: [Position] = []
 
-    /// The number of positions to keep: half a minute at two positions per second.
-    private static let limit = 64
+    /// The time before the latest position in which the history knows where the device was.
+    private static let span = Duration.seconds(30)
 
     /// The latest position; nil before the first one.
     var latest: Position? { positions.last }
 
     /// Appends a position, which isn't earlier than those before.
     mutating func append(_ position: Position) {
-        if positions.count == 2 * Self.limit { positions.removeFirst(Self.limit) }
         positions.append(position)
+        let start = start(before: position)
+        // The latest one from before the span is the neighbour of instants in the span.
+        let old = positions.indices.bisection { positions[$0].instant > start } - 1
+        // In large pieces, so that an append rarely moves the others.
+        if old > positions.count / 2 { positions.removeFirst(old) }
     }
+
+    private func start(before latest: Position) -> Instant { latest.instant.advanced(by: .zero - Self.span) }
 
     /// Moves the positions to a timeline with another origin.
     mutating func shift(by duration: Duration) {
         positions = positions.map { $0.moved(to: $0.instant.advanced(by: duration)) }
     }
 
-    /// Returns the position at an instant between the first and the latest; nil outside.
+    /// Returns the position at an instant in the last half minute up to the latest position; nil outside, and before the
+    /// first position.
     ///
     /// On one map, the position lies on the line between its neighbours. Between two maps, it is the earlier neighbour.
     func position(at instant: Instant) -> Position? {
-        guard let first = positions.first, first.instant <= instant, let latest, instant <= latest.instant else {
-            return nil
-        }
-        let after = positions.firstIndex { $0.instant > instant } ?? positions.count
+        guard let first = positions.first, first.instant <= instant, let latest, instant <= latest.instant,
+            instant >= start(before: latest)
+        else { return nil }
+        let after = positions.indices.bisection { positions[$0].instant > instant }
         let before = positions[after - 1]
         guard after < positions.count, positions[after].mapID == before.mapID else {
             return before.moved(to: instant)

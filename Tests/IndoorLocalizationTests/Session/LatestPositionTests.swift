@@ -292,8 +292,10 @@ final class LatestPositionTests: XCTestCase {
 /// Where a session says that the device is at any instant.
 final class PositionAtInstantTests: XCTestCase {
     /// A session that has taken in readings, and the positions that it told.
-    private func session(_ readings: [SensorReading], seed: UInt64 = 3) -> (replay: SessionReplay, told: [Position]) {
-        var replay = SessionReplay(venues: [SessionStage.office], settings: LocalizerStage.settings, seed: seed)
+    private func session(
+        _ readings: [SensorReading], _ settings: LocalizationSettings = LocalizerStage.settings, seed: UInt64 = 3
+    ) -> (replay: SessionReplay, told: [Position]) {
+        var replay = SessionReplay(venues: [SessionStage.office], settings: settings, seed: seed)
         var outputs = replay.start()
         for reading in readings { outputs += replay.handle(reading) }
         return (replay, outputs.compactMap(Self.position))
@@ -359,12 +361,17 @@ final class PositionAtInstantTests: XCTestCase {
         XCTAssertNil(SessionReplay(venues: [SessionStage.office]).position(at: .zero))
     }
 
-    /// Half a minute is kept, however long the session.
+    /// Half a minute is kept, however long the session, and however often it tells a position.
     func testALongSessionKeepsPositionsOfTheLastHalfMinute() throws {
-        let (replay, told) = session(LocalizerStage.walk(from: 0, for: 150))
-        let latest = try XCTUnwrap(told.last?.instant)
-        XCTAssertNotNil(replay.position(at: latest.advanced(by: .seconds(-30))))
-        XCTAssertNil(replay.position(at: latest.advanced(by: .seconds(-90))))
+        for (interval, length) in [(0.05, 40.0), (0.5, 150), (2, 150)] {
+            var settings = LocalizerStage.settings
+            settings.positionInterval = .seconds(interval)
+            let (replay, told) = session(LocalizerStage.walk(from: 0, for: length), settings)
+            let latest = try XCTUnwrap(told.last?.instant)
+            XCTAssertNotNil(replay.position(at: latest.advanced(by: .seconds(-30))), "\(interval)")
+            XCTAssertNil(replay.position(at: latest.advanced(by: .milliseconds(-30_001))), "\(interval)")
+            XCTAssertNil(replay.position(at: latest.advanced(by: .seconds(-90))), "\(interval)")
+        }
     }
 
     func testALocalizerReturnsThePositionAtAnInstant() async throws {
