@@ -155,6 +155,24 @@ final class SimpleMethodTests: XCTestCase {
         XCTAssertEqual(positions.last?.instant.seconds, 40)
         XCTAssertTrue(positions.allSatisfy { $0.radius.isNaN })
     }
+
+    /// The times of a recording may count from 1970.
+    func testTheSecondsOfATrackBeginWithItsFirstReading() throws {
+        func times(from origin: Double) throws -> [Double] {
+            let sightings = [sighting(origin + 9.5, -50), sighting(origin + 11, -60)]
+            let end = Instant(seconds: origin + 15)
+            // Only the first one, because a sequence from 1970 on would fill the memory.
+            let first = SimpleLocator.seconds(of: sightings, until: end).first { _ in true }
+            guard first == origin + 10 else { throw CommandError(description: "the first second is \(first ?? .nan)") }
+            return locator(.strongest).positions(from: sightings, truths: [], end: end, in: 1).map {
+                $0.instant.seconds - origin
+            }
+        }
+        let usual = try times(from: 0)
+        XCTAssertEqual(usual.first, 10)
+        XCTAssertEqual(try times(from: 1_767_225_600), usual)
+        XCTAssertTrue(SimpleLocator.seconds(of: [], until: Instant(seconds: 1_767_225_600.5)).allSatisfy { _ in false })
+    }
 }
 
 /// The positions after the start of a track.

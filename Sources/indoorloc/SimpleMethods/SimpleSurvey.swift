@@ -216,7 +216,7 @@ extension SimpleLocator {
     ) -> [Position] {
         let windows = LevelWindows(sightings)
         var all = Set(instants + truths.map(\.instant) + [end])
-        for second in stride(from: 1, to: end.seconds, by: 1) { all.insert(Instant(seconds: second)) }
+        for second in Self.seconds(of: sightings, until: end) { all.insert(Instant(seconds: second)) }
         return all.sorted().compactMap { instant in
             let seconds = instant.seconds
             // At its last instant, a stay still counts.
@@ -226,5 +226,12 @@ extension SimpleLocator {
             return Position(
                 instant: instant, venueID: venue, mapID: place.mapID, point: place.point, radius: .nan)
         }
+    }
+
+    /// Returns the whole seconds of a track from its first reading on, before which no method has a position. The times of a
+    /// recording may count from 1970, or from the start of a machine.
+    static func seconds(of sightings: [Sighting], until end: Instant) -> StrideTo<Double> {
+        let first = (sightings.first?.instant ?? end).seconds.rounded(.up)
+        return stride(from: max(1, first), to: end.seconds, by: 1)
     }
 }
