@@ -230,6 +230,18 @@ final class ErrorTableTests: XCTestCase {
         XCTAssertEqual(series.first?.tracks.map(\.name), ["one", "two"])
     }
 
+    /// Each chart of the error over time is of one track of the first method.
+    func testTracksOfOneNameCorrespondInTheirOrder() throws {
+        let names = "method,track,seed,error\n"
+        let other = try XCTUnwrap(try series(names + "a,one,0,0\na,one,1,0\na,two,0,0\na,two,1,0\na,three,0,0\n").first)
+        let some = try XCTUnwrap(try series(names + "b,two,0,3\nb,one,0,1\nb,one,1,2\nb,four,0,4\n").first)
+        let tracks = some.aligned(to: other).tracks
+        XCTAssertEqual(tracks.map(\.name), ["one", "one", "two", "two", "three", "four"])
+        XCTAssertEqual(tracks.map { $0.samples.map(\.error) }, [[1], [2], [3], [3], [], [4]])
+        let strange = try XCTUnwrap(try series(names + "c,five,0,5\n").first)
+        XCTAssertEqual(strange.aligned(to: other).tracks.map(\.name), ["five"])
+    }
+
     func testTheFloorIsRightByAnyWordForYes() throws {
         let words = ["1", "True", "YES", "", "1.0", "0", "FALSE", "no", "0.0"]
         let text = "method,floor_right,error\n" + words.enumerated().map { "a,\($1),\($0)\n" }.joined()
@@ -355,6 +367,26 @@ final class MethodComparisonTests: XCTestCase {
         let beside = try Tool.run(["plot", "error", "--method", "knn", "--errors", theirs, Self.set])
         XCTAssertEqual(beside.status, 0, beside.errors)
         XCTAssertTrue(beside.output.contains("error of knn, ours &amp; theirs"), beside.errors)
+    }
+
+    /// The tracks of the seeds have the same name, and so can tracks of several data sets.
+    func testADistributionHasTheErrorsOfAllSeeds() throws {
+        let file = try temporaryFolder() + "/errors.csv"
+        func rows(_ method: String, _ errors: [Double]) -> String {
+            errors.enumerated().map { "walk,\(method),\($0),\($1)\n" }.joined()
+        }
+        func lines(_ rows: String...) throws -> Set<Substring> {
+            let text = "track,method,seed,error\n" + rows.joined()
+            try text.write(toFile: file, atomically: true, encoding: .utf8)
+            let figure = try Tool.run(["plot", "error", "--errors", file])
+            XCTAssertEqual(figure.status, 0, figure.errors)
+            // Without the lines of the legend, whose places depend on the order of the methods: they have no L.
+            return Set(figure.output.matches(of: /d="(M[^"]*L[^"]*)"/).map { $0.output.1 })
+        }
+        let (one, other) = (rows("one", [1, 1, 1]), rows("other", [1, 9, 9]))
+        let drawn = try lines(one, other)
+        XCTAssertGreaterThan(drawn.count, 4, "the axes, two shares and two methods")
+        XCTAssertEqual(drawn, try lines(other, one))
     }
 
     func testStartHasALineForEachDelay() throws {

@@ -193,12 +193,13 @@ struct PlotErrorCommand: Command {
             caption.append(
                 PrintableText.line(
                     "\(other.name): mean \(JSONText.number(mean, decimals: 2)) m; n = \(other.sorted.count)"))
-            series.append(series.first.map { other.aligned(to: $0) } ?? other)
+            series.append(other)
         }
         try output.write(
             axis == .cdf
                 ? Figure.errorDistribution(title: name, of: series, caption: caption)
-                : Figure.errorOverTime(title: "\(name) over time", of: series, caption: caption))
+                : Figure.errorOverTime(
+                    title: "\(name) over time", of: series.map { $0.aligned(to: series[0]) }, caption: caption))
     }
 
     private func results(
@@ -232,12 +233,19 @@ struct PlotErrorCommand: Command {
 }
 
 extension ErrorSeries {
-    /// The series with its tracks in the order of another one, by their names; unchanged if no name agrees.
-    fileprivate func aligned(to other: ErrorSeries) -> ErrorSeries {
-        let names = Set(tracks.map(\.name))
-        guard other.tracks.contains(where: { names.contains($0.name) }) else { return self }
+    /// Returns the series with its tracks in the order of another one, by their names; unchanged if no name agrees.
+    ///
+    /// Several tracks have the same name, one for each seed or data set: they correspond in their order. A track that this series
+    /// has once corresponds to each of them.
+    func aligned(to other: ErrorSeries) -> ErrorSeries {
+        let named = Dictionary(grouping: tracks, by: \.name)
+        guard other.tracks.contains(where: { named[$0.name] != nil }) else { return self }
+        var used: [String: Int] = [:]
         let matched = other.tracks.map { track in
-            tracks.first { $0.name == track.name } ?? ErrorSeries.Track(name: track.name, samples: [])
+            let same = named[track.name] ?? []
+            let number = same.count == 1 ? 0 : used[track.name, default: 0]
+            used[track.name, default: 0] += 1
+            return number < same.count ? same[number] : ErrorSeries.Track(name: track.name, samples: [])
         }
         let others = Set(other.tracks.map(\.name))
         return ErrorSeries(name: name, tracks: matched + tracks.filter { !others.contains($0.name) })
