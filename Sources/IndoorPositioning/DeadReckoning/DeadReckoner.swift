@@ -446,9 +446,17 @@ extension DeadReckoner {
     /// A later height of the same floor replaces the earlier one.
     /// - Throws: `DeadReckoningError` if the height is not from 0.1 to 100 m.
     public mutating func addFloor(_ floor: Int, height: Double) throws(DeadReckoningError) {
-        guard (0.1...100).contains(height) else { throw .invalidFloorHeight(height) }
+        guard Self.storeyHeights.contains(height) else { throw .invalidFloorHeight(height) }
         floors.setHeight(height, of: floor)
     }
+
+    /// Replaces the heights in metres from a floor up to the next one, by the floor; other floors use the default height, and so
+    /// does one with an impossible height, such as that of two plans of the same elevation.
+    package mutating func setFloorHeights(_ heights: [Int: Double]) {
+        floors.setHeights(heights.filter { Self.storeyHeights.contains($0.value) })
+    }
+
+    private static let storeyHeights = 0.1...100
 
     /// Sets the step length relative to the detector's measurement, from the calibration of a session.
     package mutating func begin(with calibration: Calibration) {

@@ -215,6 +215,9 @@ struct FloorCounter: Hashable, Sendable {
     /// Sets the height in metres from a floor up to the next one.
     mutating func setHeight(_ metres: Double, of floor: Int) { heights[floor] = metres }
 
+    /// Replaces all these heights.
+    mutating func setHeights(_ heights: [Int: Double]) { self.heights = heights }
+
     /// Handles a height in metres.
     mutating func observe(_ height: Double, isClimbing: Bool, at now: Instant, usual: Double) {
         let seconds = lastHeight.map { max(0, $0.seconds(to: now)) } ?? 0

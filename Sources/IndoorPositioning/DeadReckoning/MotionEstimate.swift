@@ -266,11 +266,21 @@ package struct MotionReporter: Sendable {
         guard let level = venue.map(map)?.level else { return }
         reckoner.setFloor(level)
         reckoner.setFrameBearing(bearing)
-        let levels = venue.maps.sorted { $0.level < $1.level }
-        for (lower, upper) in zip(levels, levels.dropFirst()) where upper.level == lower.level + 1 {
-            guard let from = lower.elevation, let to = upper.elevation else { continue }
-            // If both plans have the same height, the packet is wrong; the reckoner then uses the default height.
-            try? reckoner.addFloor(lower.level, height: to - from)
+        reckoner.setFloorHeights(Self.floorHeights(of: venue))
+    }
+
+    /// Returns the height in metres from each level of a venue up to the next one.
+    ///
+    /// It is unknown if the maps of a level have several elevations: those of other buildings don't apply.
+    private static func floorHeights(of venue: Venue) -> [Int: Double] {
+        let elevations = Dictionary(grouping: venue.maps, by: \.level).compactMapValues { maps in
+            let known = Set(maps.compactMap(\.elevation))
+            return known.count == 1 ? known.first : nil
+        }
+        let levels = elevations.sorted { $0.key < $1.key }
+        return zip(levels, levels.dropFirst()).reduce(into: [:]) { heights, pair in
+            let (lower, upper) = pair
+            if upper.key == lower.key + 1 { heights[lower.key] = upper.value - lower.value }
         }
     }
 

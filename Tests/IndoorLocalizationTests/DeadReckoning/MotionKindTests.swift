@@ -406,6 +406,35 @@ final class FloorCounterTests: XCTestCase {
         XCTAssertEqual(floors, [1, 2, 1, 0], "8 m would be two floors of 4.5 m")
     }
 
+    /// Not those of a building beside it, and not those of an earlier venue.
+    func testTheFloorHeightsAreThoseOfTheVenue() {
+        func venue(_ maps: (level: Int, elevation: Double?)...) -> Venue {
+            Venue(
+                id: 1, name: "hall",
+                maps: maps.enumerated().map { index, map in
+                    VenueMap(
+                        id: MapID(rawValue: index + 1), name: "", level: map.level, width: 50, height: 20,
+                        elevation: map.elevation)
+                })
+        }
+        func floor(after climb: Double, in venues: Venue...) -> Int {
+            var reporter = MotionReporter(DeadReckoningSettings(), model: MotionModel(), calibration: nil)
+            var barometer = CarriedBarometer()
+            for reading in barometer.readings(20) { reporter.observe(reading) }
+            for venue in venues { reporter.enter(1, of: venue, bearing: nil) }
+            for reading in barometer.readings(climb / 0.5, rate: 0.5) { reporter.observe(reading) }
+            for reading in barometer.readings(20) { reporter.observe(reading) }
+            return reporter.reckoner.estimate.floor
+        }
+        let (high, unknown) = (venue((0, 0), (1, 8)), venue((0, nil), (1, nil)))
+        XCTAssertEqual(floor(after: 8, in: high), 1, "8 m would be two floors of 4.5 m")
+        XCTAssertEqual(floor(after: 4, in: high), 0)
+        XCTAssertEqual(floor(after: 4, in: unknown), 1)
+        XCTAssertEqual(floor(after: 4, in: high, unknown), 1)
+        let buildings = venue((0, 12), (1, 16), (0, 0), (1, 4))
+        XCTAssertEqual(floor(after: 4, in: buildings), 1, "no floor is 16 m high")
+    }
+
     func testTheDefaultFloorHeightIsASetting() throws {
         let floors = try floors([9, -9]) { $0.settings.floorHeight = 9 }
         XCTAssertEqual(floors, [1, 0])
