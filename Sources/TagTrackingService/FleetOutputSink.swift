@@ -21,6 +21,9 @@ package protocol FleetOutputSink: Sendable {
     func use(_ alerts: AlertStatus) async
     /// Uses another register, and removes the tags that aren't located any more. A sink without state ignores it.
     func use(register: TagRegister, removing tags: [TagKey]) async
+    /// Forgets the tags of a partition whose work in this process has ended: another process has their outputs now. A sink
+    /// without state ignores it.
+    func forget(_ isForgotten: @Sendable (TagKey) -> Bool) async
 }
 
 extension FleetOutputSink {
@@ -37,4 +40,6 @@ extension FleetOutputSink {
     package func use(_ alerts: AlertStatus) async {}
 
     package func use(register: TagRegister, removing tags: [TagKey]) async {}
+
+    package func forget(_ isForgotten: @Sendable (TagKey) -> Bool) async {}
 }

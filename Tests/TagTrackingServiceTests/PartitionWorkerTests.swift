@@ -24,15 +24,30 @@ final class PartitionWorkerTests: XCTestCase {
         func write(_ outputs: [FleetOutput]) async {}
     }
 
+    /// A sink that records which of the tags it has forgotten.
+    private struct ForgettingSink: FleetOutputSink {
+        let tags: [TagKey]
+        let forgotten = WatchedState<[TagKey]>([])
+
+        func write(_ outputs: [FleetOutput]) async {}
+
+        func forget(_ isForgotten: @Sendable (TagKey) -> Bool) async {
+            var found: [TagKey] = []
+            for tag in tags where isForgotten(tag) { found.append(tag) }
+            forgotten.update { $0 += found }
+        }
+    }
+
     private struct Process {
         let keeper: LeaseKeeper
         let counters: WorkerCounters
         let task: Task<Void, any Error>
 
-        init(_ name: String, _ stores: MemoryStores) {
+        init(_ name: String, _ stores: MemoryStores, sink: any FleetOutputSink = NoSink()) {
             let counters = WorkerCounters()
             let worker = PartitionWorker(
-                log: stores, snapshots: stores, sink: NoSink(), name: name, counters: counters,
+                log: stores, snapshots: stores, sink: sink, partitioning: PartitionWorkerTests.partitioning,
+                name: name, counters: counters,
                 unixTime: { Instant(seconds: 1_800_000_000) }, report: { _ in },
                 make: { _, snapshot in Recorder(bytes: snapshot ?? []) })
             let keeper = LeaseKeeper(
@@ -83,6 +98,18 @@ final class PartitionWorkerTests: XCTestCase {
                 XCTAssertEqual(lines, expected[partition] ?? [], "seed \(seed), partition \(partition)")
             }
         }
+    }
+
+    func testTheSinkForgetsTheTagsOfEachPartitionWhoseWorkHasEnded() async throws {
+        let stores = MemoryStores(partitioning: Self.partitioning, timeToLive: Self.timeToLive, seed: 0)
+        let tags = (0..<20).map { TagKey.name("tag\($0)") }
+        let sink = ForgettingSink(tags: tags)
+        let process = Process("a", stores, sink: sink)
+        let counters = process.counters
+        try await Bounded.poll(for: "all partitions") { counters.epochs.count == Self.partitioning.partitions }
+        try await process.leave()
+        // On a busy machine, a lease can have ended before.
+        XCTAssertEqual(Set(sink.forgotten.value), Set(tags))
     }
 
     func testAProcessEndsWithAnErrorThatAPersonMustCorrect() async throws {
@@ -207,8 +234,8 @@ final class DoubtfulWriteTests: XCTestCase {
             let store = Store(clock, lateReadings: lateReadings)
             await store.use(gate)
             let worker = PartitionWorker(
-                log: store, snapshots: store, sink: NoSink(), name: "a", counters: WorkerCounters(),
-                unixTime: { Instant(seconds: 1_800_000_000) }, report: { _ in },
+                log: store, snapshots: store, sink: NoSink(), partitioning: Partitioning(), name: "a",
+                counters: WorkerCounters(), unixTime: { Instant(seconds: 1_800_000_000) }, report: { _ in },
                 make: { _, snapshot in Counter(count: snapshot?.first ?? 0) })
             try await Bounded.wait(for: "the end of the work") { await worker.run(partition: 0, gate: gate) }
             // A lease that ended for the worker, too, isn't taken again here.

@@ -122,6 +122,8 @@ package actor MQTTOutputSink: FleetOutputSink {
         pump()
     }
 
+    package func forget(_ isForgotten: @Sendable (TagKey) -> Bool) async { publisher.forget(isForgotten) }
+
     package func use(register: TagRegister, removing tags: [TagKey]) async {
         publisher.remove(tags)
         publisher.useHomeAssistant(for: Set(register.entries.keys))

@@ -72,6 +72,8 @@ package struct OutputPublisher: Sendable {
     private var tags: [TagKey: Tag] = [:]
     /// The tags that are away.
     private var away: Set<TagKey> = []
+    /// The tags that another process publishes now, until the end of the connection.
+    private var forgotten: Set<TagKey> = []
     private var queue = FirstInFirstOut<TagKey>()
     private var events = FirstInFirstOut<MQTTMessage>()
     /// The retained messages that aren't of a tag any more, or of none.
@@ -114,6 +116,12 @@ package struct OutputPublisher: Sendable {
 
     /// Adds an output.
     package mutating func add(_ output: FleetOutput) {
+        if forgotten.remove(output.tag) != nil {
+            // The other process may have published others meanwhile.
+            tags[output.tag]?.presence = nil
+            tags[output.tag]?.position = nil
+            away.remove(output.tag)
+        }
         if tags[output.tag] == nil {
             guard tags.count < settings.tagLimit || discardAway() else {
                 counters.refusedOutputs += 1
@@ -190,6 +198,10 @@ package struct OutputPublisher: Sendable {
 
     /// Removes the tags that are away for the longest time, a tenth of the limit at once; returns whether there were any.
     private mutating func discardAway() -> Bool {
+        guard forgotten.isEmpty else {
+            removeForgotten()
+            return true
+        }
         let oldest = away.sorted {
             let (left, right) = (tags[$0]?.presence?.instant ?? .zero, tags[$1]?.presence?.instant ?? .zero)
             return (left, $0) < (right, $1)
@@ -248,11 +260,24 @@ package struct OutputPublisher: Sendable {
             // If the tag is still in the queue, ``last()`` finds no message for it.
             tags[key] = nil
             away.remove(key)
+            forgotten.remove(key)
             for topic in [topics.position(of: key), topics.presence(of: key)] { clear(topic) }
             if settings.hasTrainedRooms != nil { clear(topics.room(of: key)) }
             guard let topics = companion?.topics(of: key) else { continue }
             for topic in [topics.tracker, topics.state, topics.attributes] { clear(topic) }
         }
+    }
+
+    /// Forgets tags that another process publishes now. What waits is still sent over this connection. A later one doesn't
+    /// state them again, because the messages of the other process are newer.
+    package mutating func forget(_ isForgotten: (TagKey) -> Bool) { forgotten.formUnion(tags.keys.filter(isForgotten)) }
+
+    private mutating func removeForgotten() {
+        for key in forgotten {
+            tags[key] = nil
+            away.remove(key)
+        }
+        forgotten = []
     }
 
     /// Selects the tags that Home Assistant gets; nil for all. Tags that are no longer selected are removed from it.
@@ -284,6 +309,7 @@ package struct OutputPublisher: Sendable {
 
     /// Prepares to send all retained messages, because the broker may have lost them.
     package mutating func restate() {
+        removeForgotten()
         alerts.restate()
         if companion != nil { removals.append(CompanionMessages.status(isOnline: true)) }
         for key in tags.keys {
@@ -303,6 +329,7 @@ package struct OutputPublisher: Sendable {
 
     /// Records that the connection ended: messages without a confirmation are to be sent again.
     package mutating func endConnection() {
+        removeForgotten()
         var repeated: [MQTTMessage] = []
         while let sent = unconfirmed.popFirst() {
             switch sent {

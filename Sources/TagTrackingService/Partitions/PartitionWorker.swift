@@ -18,6 +18,7 @@ package struct PartitionWorker<Machine: PartitionMachine>: Sendable {
     private let snapshots: any SnapshotStore
     private let sink: any FleetOutputSink
     private let confirmation: (any OutputConfirmation)?
+    private let partitioning: Partitioning
     private let name: String
     private let counters: WorkerCounters
     private let unixTime: @Sendable () -> Instant
@@ -30,6 +31,7 @@ package struct PartitionWorker<Machine: PartitionMachine>: Sendable {
     /// - Parameters:
     ///   - confirmation: confirms that the sink's destination has stored the outputs; nil for a sink that stores them
     ///     itself.
+    ///   - partitioning: the partitions of the tags.
     ///   - name: the name of this process, which no other process may have.
     ///   - unixTime: returns the time of the wall clock.
     ///   - report: receives sentences about failures.
@@ -37,7 +39,7 @@ package struct PartitionWorker<Machine: PartitionMachine>: Sendable {
     ///   - make: creates a machine with an epoch that continues from a snapshot, or one without tags for nil.
     package init(
         log: any ReadingLog, snapshots: any SnapshotStore, sink: any FleetOutputSink,
-        confirmation: (any OutputConfirmation)? = nil, name: String,
+        confirmation: (any OutputConfirmation)? = nil, partitioning: Partitioning, name: String,
         counters: WorkerCounters, unixTime: @escaping @Sendable () -> Instant,
         report: @escaping @Sendable (String) -> Void, exchange: @escaping @Sendable (inout Machine) -> Void = { _ in },
         make: @escaping @Sendable (_ epoch: UInt64, _ snapshot: [UInt8]?) throws -> Machine
@@ -46,6 +48,7 @@ package struct PartitionWorker<Machine: PartitionMachine>: Sendable {
         self.snapshots = snapshots
         self.sink = sink
         self.confirmation = confirmation
+        self.partitioning = partitioning
         self.name = name
         self.counters = counters
         self.unixTime = unixTime
@@ -57,7 +60,12 @@ package struct PartitionWorker<Machine: PartitionMachine>: Sendable {
     /// Works on a partition until the gate no longer wants it, or until another owner fences it.
     package func run(partition: Int, gate: LeaseGate) async {
         counters.begin(partition)
-        defer { counters.end(partition) }
+        await work(on: partition, gate)
+        counters.end(partition)
+        await sink.forget { [partitioning] in partitioning.partition(of: $0) == partition }
+    }
+
+    private func work(on partition: Int, _ gate: LeaseGate) async {
         while gate.isWanted {
             do throws(FleetStoreError) {
                 return try await own(partition, gate)

@@ -100,6 +100,10 @@ package actor TagBoard: FleetOutputSink {
         remove(tags)
     }
 
+    package func forget(_ isForgotten: @Sendable (TagKey) -> Bool) async {
+        remove(latest.tags.keys.filter(isForgotten).sorted())
+    }
+
     /// Returns whether a tag is in the register; nil without a register.
     func isRegistered(_ tag: TagKey) -> Bool? {
         register.entries.isEmpty ? nil : latest.registered.contains(tag)

@@ -235,8 +235,9 @@ struct WorkCommand: Command {
         let sink = OutputSinks(sinks: own.compactMap(\.self) + brokers)
         let unixTime: @Sendable () -> Instant = { FleetClock.wallTime }
         let worker = PartitionWorker(
-            log: readings, snapshots: snapshots, sink: sink, confirmation: publisher, name: name, counters: counters,
-            unixTime: unixTime, report: { log.line($0, .warning) }, exchange: { receivers.exchange(with: &$0) },
+            log: readings, snapshots: snapshots, sink: sink, confirmation: publisher, partitioning: partitioning,
+            name: name, counters: counters, unixTime: unixTime, report: { log.line($0, .warning) },
+            exchange: { receivers.exchange(with: &$0) },
             make: { epoch, snapshot in
                 var machine = FleetMachine(model: model, register: register, epoch: epoch)
                 if let snapshot {

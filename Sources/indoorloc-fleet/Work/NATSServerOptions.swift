@@ -127,4 +127,8 @@ struct OutputSinks: FleetOutputSink {
     func write(_ events: [ReceiverEvent]) async {
         for sink in sinks { await sink.write(events) }
     }
+
+    func forget(_ isForgotten: @Sendable (TagKey) -> Bool) async {
+        for sink in sinks { await sink.forget(isForgotten) }
+    }
 }

@@ -66,6 +66,14 @@ final class TagServerTests: XCTestCase {
         XCTAssertEqual(found, found.sorted())
     }
 
+    func testTheListLacksTheTagsThatAnotherProcessLocatesNow() async throws {
+        let board = try board()
+        await board.forget { $0 == .name("lift") }
+        let port = try tagServer(board).address.port
+        XCTAssertEqual(
+            keys(try get("/api/v1/tags", port)), ["AA:BB:CC:DD:EE:01", "E2C56DB5-DFFB-48D2-B060-D0F5A71096E0/1/2"])
+    }
+
     func testATagIsFoundByItsKeyWithPlainAndEncodedSlashes() throws {
         let board = try board()
         board.put([try TagStage.output("a/trail", 1, .present)])

@@ -128,6 +128,37 @@ final class OutputPublisherTests: XCTestCase {
         XCTAssertEqual(Set(publisher.confirmedMessages()), first)
     }
 
+    func testTheTagsOfAnotherProcessAreNotStatedAgain() throws {
+        var publisher = publisher()
+        publisher.add(Stage.output("a", 1, .away))
+        publisher.add(Stage.output("b", 1, .present))
+        _ = publisher.confirmedMessages()
+        publisher.add(Stage.output("a", 2, Stage.position(1)))
+        publisher.add(Stage.output("c", 1, .present))
+        publisher.forget { $0 != .name("b") }
+        // What waits is still sent over this connection, but not over a later one.
+        XCTAssertEqual(publisher.next()?.topic, "indoorloc/v1/tags/a/position")
+        XCTAssertEqual(publisher.next()?.topic, "indoorloc/v1/tags/c/presence")
+        publisher.endConnection()
+        publisher.restate()
+        XCTAssertEqual(publisher.confirmedMessages().map(\.topic), ["indoorloc/v1/tags/b/presence"])
+        XCTAssertEqual(publisher.tagCount, 1)
+    }
+
+    func testATagThatReturnsFromAnotherProcessIsPresent() throws {
+        var publisher = publisher()
+        publisher.add(Stage.output("a", 1, .away))
+        _ = publisher.confirmedMessages()
+        publisher.forget { _ in true }
+        // The other process has published that the tag is present, and its state has no further presence.
+        publisher.add(Stage.output("a", 9, Stage.position(1), epoch: 3))
+        let sent = publisher.confirmedMessages()
+        XCTAssertEqual(sent.map(\.topic), ["indoorloc/v1/tags/a/presence", "indoorloc/v1/tags/a/position"])
+        XCTAssertEqual(try FleetOutput(json: sent[0].payload).content, .present)
+        publisher.restate()
+        XCTAssertEqual(publisher.confirmedMessages(), sent)
+    }
+
     // MARK: Home Assistant
 
     /// The keys of the documentation of the MQTT device tracker and the MQTT sensor, with those of both.
