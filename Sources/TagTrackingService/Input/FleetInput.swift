@@ -70,6 +70,8 @@ package final class MessageQueue: Sendable {
         var messages: [GatewayMessage] = []
         var bytes = 0
         var lost = 0
+        /// The number of messages that were taken so far.
+        var count: UInt64 = 0
     }
 
     /// The ways by which messages have come.
@@ -95,6 +97,9 @@ package final class MessageQueue: Sendable {
     /// Whether all messages so far are those of senders that can repeat them, and there are any.
     package var hasOnlyOffers: Bool { ways.withLock { $0.hasOffered && !$0.hasAppended } }
 
+    /// The number of messages that the queue has taken so far.
+    package var count: UInt64 { content.withLock(\.count) }
+
     /// Appends a message, or counts it as lost.
     package func append(_ message: GatewayMessage) {
         // A retained message says nothing about the gateways of now.
@@ -113,6 +118,7 @@ package final class MessageQueue: Sendable {
         return content.withLock { content in
             guard content.bytes + size <= capacity else { return false }
             content.bytes += size
+            content.count += 1
             content.messages.append(message)
             return true
         }
@@ -122,7 +128,7 @@ package final class MessageQueue: Sendable {
     /// call.
     package func drain() -> (messages: [GatewayMessage], lost: Int) {
         content.withLock { content in
-            defer { content = Content() }
+            defer { content = Content(count: content.count) }
             return (content.messages, content.lost)
         }
     }

@@ -32,8 +32,9 @@ package final class FleetIngest: Sendable {
 
     private struct Ownership: Sendable {
         var gate: LeaseGate
-        /// The arrival from which messages belong to this process. Earlier ones belong to the previous owner.
-        var since: Instant
+        /// The number of the first message that belongs to this process. Earlier ones belong to the previous owner. Times
+        /// of arrival wouldn't tell them apart after the clock was set back.
+        var first: UInt64
     }
 
     /// The time in which messages are collected before they are appended. It delays outputs.
@@ -46,6 +47,8 @@ package final class FleetIngest: Sendable {
     private let report: @Sendable (Report) -> Void
     private let owned = Guarded<[Int: Ownership]>([:])
     private let intake: Guarded<TagIntake>
+    /// The number of messages that were handled so far.
+    private let handled = Guarded<UInt64>(0)
     private let countsSoFar = Guarded(Counts())
 
     /// Creates an ingest.
@@ -65,6 +68,9 @@ package final class FleetIngest: Sendable {
     /// The numbers of readings and messages.
     package var counts: Counts { countsSoFar.withLock(\.self) }
 
+    /// The number of groups of gateways that this process leases.
+    package var groups: Int { owned.withLock(\.count) }
+
     /// The numbers of the intake.
     package var statistics: IntakeStatistics { intake.withLock(\.statistics) }
 
@@ -80,7 +86,7 @@ package final class FleetIngest: Sendable {
             counter("lost_messages", counts.lost, "Messages that were lost because the log was too slow."),
             MetricFamily(
                 "indoorloc_ingest_gateway_groups", .gauge, help: "Groups of gateways that this process leases.",
-                samples: [.init(.number(Double(owned.withLock(\.count))))]),
+                samples: [.init(.number(Double(groups)))]),
         ]
     }
 
@@ -89,7 +95,8 @@ package final class FleetIngest: Sendable {
 
     /// Owns a group of gateways until the gate no longer wants it.
     package func own(_ group: Int, _ gate: LeaseGate) async {
-        owned.withLock { $0[group] = Ownership(gate: gate, since: Self.now) }
+        let first = queue.count
+        owned.withLock { $0[group] = Ownership(gate: gate, first: first) }
         while gate.isWanted { try? await Task.sleep(for: Self.pause) }
         owned.withLock { $0[group] = nil }
     }
@@ -127,13 +134,17 @@ package final class FleetIngest: Sendable {
             report(.lost(messages: lost))
         }
         let owned = owned.withLock(\.self)
+        let start = handled.withLock { handled in
+            defer { handled += UInt64(messages.count) }
+            return handled
+        }
         var readings: [TagReading] = []
         var foreign = 0
         let events = intake.withLock { intake in
-            for message in messages {
+            for (number, message) in zip(start..., messages) {
                 for reading in intake.readings(of: message) {
                     let owner = owned[partitioning.group(ofGateway: reading.receiver)]
-                    if let owner, owner.gate.isWanted, owner.since <= message.arrival {
+                    if let owner, owner.gate.isWanted, owner.first <= number {
                         readings.append(reading)
                     } else {
                         foreign += 1
