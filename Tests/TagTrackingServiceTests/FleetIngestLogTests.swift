@@ -73,4 +73,16 @@ final class FleetIngestLogTests: XCTestCase {
             XCTAssertEqual(log.readings.value.map(\.rssi), [-60, -61])
         }
     }
+
+    func testTheLogTakesNoAdvertisementOfAMessageForOneThatIsSentAgain() async throws {
+        try await run(arrival: { Self.start }) { gateway, log in
+            gateway.publish("minew", message(-60, -60, -61, -60))
+            try await Bounded.wait(for: "the readings") { try await log.readings.wait { $0.count == 4 } }
+            let readings = log.readings.value
+            XCTAssertEqual(readings.map(\.rssi), [-60, -60, -61, -60])
+            XCTAssertEqual(Set(readings.map(\.logID)).count, 4)
+            XCTAssertEqual(
+                readings.map { Self.start.duration(to: $0.instant) }, [0, 1, 0, 2].map { Duration.nanoseconds($0) })
+        }
+    }
 }

@@ -138,7 +138,7 @@ package final class FleetIngest: Sendable {
             defer { handled += UInt64(messages.count) }
             return handled
         }
-        var readings: [TagReading] = []
+        var readings = DistinctReadings()
         var foreign = 0
         let events = intake.withLock { intake in
             for (number, message) in zip(start..., messages) {
@@ -154,10 +154,30 @@ package final class FleetIngest: Sendable {
             return intake.drainEvents()
         }
         if !events.isEmpty { report(.receivers(events)) }
-        if !readings.isEmpty { try await log.append(readings) }
+        let list = readings.list
+        if !list.isEmpty { try await log.append(list) }
         countsSoFar.withLock { counts in
-            counts.appended += readings.count
+            counts.appended += list.count
             counts.foreign += foreign
         }
+    }
+}
+
+/// Readings for a log, no two of which are equal: the log would take the second one for the first one that is sent again.
+///
+/// A message of a gateway without an exact clock can have several advertisements of a tag with the same RSSI.
+private struct DistinctReadings {
+    private(set) var list: [TagReading] = []
+    private var known: Set<TagReading> = []
+
+    /// Appends a reading, a nanosecond later than an equal one.
+    mutating func append(_ reading: TagReading) {
+        // The parts of the identifier in the log.
+        var part = TagReading(
+            tag: reading.tag, receiver: reading.receiver, instant: reading.instant, rssi: reading.rssi)
+        while !known.insert(part).inserted { part.instant.move(by: .nanoseconds(1)) }
+        var distinct = reading
+        distinct.instant = part.instant
+        list.append(distinct)
     }
 }
