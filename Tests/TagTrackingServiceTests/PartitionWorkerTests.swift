@@ -17,6 +17,7 @@ final class PartitionWorkerTests: XCTestCase {
 
         mutating func observe(_ reading: TagReading) { bytes += Array("\(reading.tag) \(Int(reading.rssi))\n".utf8) }
         mutating func advance(to now: Instant) -> [FleetOutput] { [] }
+        mutating func move(by step: Duration) {}
         func snapshot() -> [UInt8] { bytes }
     }
 
@@ -112,6 +113,41 @@ final class PartitionWorkerTests: XCTestCase {
         XCTAssertEqual(Set(sink.forgotten.value), Set(tags))
     }
 
+    /// A machine that records the times to which it advances.
+    private struct Follower: PartitionMachine {
+        let times: WatchedState<[Instant]>
+        var wakeAt: Instant? { Instant(nanoseconds: .min) }
+
+        mutating func observe(_ reading: TagReading) {}
+        mutating func advance(to now: Instant) -> [FleetOutput] {
+            times.update { $0.append(now) }
+            return []
+        }
+        mutating func move(by step: Duration) {}
+        func snapshot() -> [UInt8] { [] }
+    }
+
+    func testAMachineFollowsTheTimeThatPassesAndNoClockThatIsSet() async throws {
+        let start = Instant(seconds: 1_800_000_000)
+        let partitioning = Partitioning(partitions: 1)
+        let stores = MemoryStores(partitioning: partitioning, timeToLive: Self.timeToLive, seed: 0)
+        try await stores.append([TagReading(tag: .name("a"), receiver: "hall", instant: start, rssi: -60)])
+        let (wall, times) = (WatchedState(start), WatchedState<[Instant]>([]))
+        let worker = PartitionWorker(
+            log: stores, snapshots: stores, sink: NoSink(), partitioning: partitioning, name: "a",
+            counters: WorkerCounters(), unixTime: { wall.value }, report: { _ in },
+            make: { _, _ in Follower(times: times) })
+        let gate = LeaseGate(SessionClock(ContinuousClock()), validUntil: Instant(nanoseconds: .max))
+        let running = Task { await worker.run(partition: 0, gate: gate) }
+        try await Bounded.wait(for: "the reading") { try await times.wait { !$0.isEmpty } }
+        wall.update { $0.move(by: .seconds(3_600)) }
+        let before = times.value.count
+        try await Bounded.wait(for: "the passing of time") { try await times.wait { $0.count > before } }
+        gate.handOver()
+        await running.value
+        XCTAssertLessThan(try XCTUnwrap(times.value.last), start.advanced(by: .seconds(1_800)))
+    }
+
     func testAProcessEndsWithAnErrorThatAPersonMustCorrect() async throws {
         let keeper = LeaseKeeper(
             store: RefusingStore(), group: .work, name: "a", settings: LeaseMachine.Settings(count: 1),
@@ -147,6 +183,7 @@ final class DoubtfulWriteTests: XCTestCase {
 
         mutating func observe(_ reading: TagReading) { count &+= 1 }
         mutating func advance(to now: Instant) -> [FleetOutput] { [] }
+        mutating func move(by step: Duration) {}
         func snapshot() -> [UInt8] { [count] }
     }
 

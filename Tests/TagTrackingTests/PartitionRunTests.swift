@@ -104,7 +104,7 @@ final class PartitionRunTests: XCTestCase {
         let outputs = run.observe(batch, isLast: false, unixTime: Self.start.advanced(by: .seconds(500)))
         XCTAssertEqual(outputs.count, 2)
         XCTAssertEqual(run.readings, 100)
-        XCTAssertEqual(run.lag, .seconds(400))
+        XCTAssertEqual(run.lag(at: Self.start.advanced(by: .seconds(500))), .seconds(400))
     }
 
     func testTheMachineOfALateWorkerFollowsTheReadingsAndNotTheClock() throws {
@@ -133,6 +133,23 @@ final class PartitionRunTests: XCTestCase {
         fast.reading.instant = Self.start.advanced(by: .seconds(3_600))
         _ = run.observe([fast], isLast: false, unixTime: Self.start)
         XCTAssertEqual(run.machineTime, Self.start.advanced(by: .milliseconds(20)))
+    }
+
+    func testEntriesThatAreLateAndALogThatIsSilentMoveNoTimes() throws {
+        var run = try owning()
+        func observe(_ entries: [LogEntry], _ milliseconds: Int) {
+            _ = run.observe(entries, isLast: true, unixTime: Self.start.advanced(by: .milliseconds(milliseconds)))
+        }
+        // The log has not delivered its old entries yet.
+        observe([], 1_000)
+        observe([try entry(1, after: -5_000), try entry(2, after: -4_900), try entry(3, after: -10)], 2_000)
+        observe([try entry(4, after: 10)], 10_100)
+        observe([], 900_000)
+        XCTAssertEqual(run.machineTime, Self.start.advanced(by: .milliseconds(899_400)))
+        // The server had lost the consumer for some seconds.
+        observe([try entry(5, after: 895)], 900_000)
+        observe([try entry(6, after: 4_000)], 4_000_100)
+        XCTAssertEqual(run.machine.moved, .zero)
     }
 
     func testAStateIsDueAfterTheIntervalAndOnlyAfterChanges() throws {
@@ -201,6 +218,79 @@ final class PartitionRunTests: XCTestCase {
         let state = PartitionState(
             epoch: 7, owner: "machine/12", sequence: .max - 1, readings: 3, instant: Self.start, snapshot: [0, 255])
         XCTAssertEqual(try PartitionState(state.bytes, key: "state"), state)
+    }
+}
+
+/// The clock of the log and of the gateways' times is set while tags are located.
+final class PartitionClockTests: XCTestCase {
+    private let hall = FleetHall()
+    private var model: FleetModel { FleetModel(venue: hall.venue, settings: FleetHall.settings) }
+
+    /// Locates three tags for two minutes, and sets the clock by a step after the first one.
+    private func locate(step: Duration) throws -> (outputs: [FleetOutput], expired: Int) {
+        let model = model
+        var run: PartitionRun<FleetMachine> = try PartitionRun(
+            partition: 0, continuing: nil, owner: "one", leastEpoch: 1, at: .zero, unixTime: FleetHall.start
+        ) { epoch, _ in FleetMachine(model: model, epoch: epoch, seed: 1) }
+        run.recordStored(revision: 1, at: .zero)
+        var rest = hall.readings(of: 3, seconds: 120)[...]
+        var (outputs, sequence) = ([FleetOutput](), 0 as UInt64)
+        for tick in 1...1_200 {
+            let now = FleetHall.at(Double(tick) / 10)
+            var entries: [LogEntry] = []
+            while var reading = rest.first, reading.instant < now {
+                rest.removeFirst()
+                sequence += 1
+                if tick > 600 { reading.instant.move(by: step) }
+                let storedAt = reading.instant.advanced(by: .milliseconds(20))
+                entries.append(LogEntry(sequence: sequence, storedAt: storedAt, reading: reading))
+            }
+            outputs += run.observe(entries, isLast: true, unixTime: now)
+        }
+        return (outputs, run.machine.statistics.expiredReadings)
+    }
+
+    func testTagsStayLocatedWhenTheClockOfTheLogIsSet() throws {
+        let expected = try locate(step: .zero)
+        let positions = expected.outputs.count { $0.kind == "position" }
+        XCTAssertGreaterThan(positions, 300)
+        for step in [Duration.seconds(3_600), .seconds(-3_600)] {
+            let (outputs, expired) = try locate(step: step)
+            XCTAssertEqual(expired, 0, "\(step)")
+            XCTAssertEqual(outputs.count { $0.kind == "present" }, 3, "\(step)")
+            XCTAssertEqual(outputs.count { $0.kind == "away" }, 0, "\(step)")
+            XCTAssertGreaterThan(outputs.count { $0.kind == "position" }, positions * 9 / 10, "\(step)")
+        }
+    }
+
+    func testAStateThatIsAheadOfTheLogContinuesAtTheTimeOfTheLog() throws {
+        let model = model
+        func continued(_ stored: StoredSnapshot?) throws -> PartitionRun<FleetMachine> {
+            var run: PartitionRun<FleetMachine> = try PartitionRun(
+                partition: 0, continuing: stored, owner: "one", leastEpoch: 1, at: .zero, unixTime: FleetHall.start
+            ) { epoch, snapshot in
+                guard let snapshot else { return FleetMachine(model: model, epoch: epoch) }
+                return try FleetMachine(model: model, epoch: epoch, restoring: snapshot)
+            }
+            run.recordStored(revision: 1, at: .zero)
+            return run
+        }
+        func observe(_ run: inout PartitionRun<FleetMachine>, _ seconds: Range<Int>) -> [FleetOutput] {
+            seconds.flatMap { second in
+                let reading = FleetHall.reading(1, at: Double(second))
+                let entry = LogEntry(
+                    sequence: run.sequence + 1, storedAt: reading.instant.advanced(by: .milliseconds(20)),
+                    reading: reading)
+                return run.observe([entry], isLast: false, unixTime: FleetHall.at(0))
+            }
+        }
+        var first = try continued(nil)
+        _ = observe(&first, 86_400..<86_410)
+        var second = try continued(StoredSnapshot(bytes: first.write().bytes, revision: 1))
+        let outputs = observe(&second, 0..<10)
+        XCTAssertEqual(second.machine.statistics.expiredReadings, 0)
+        XCTAssertGreaterThan(outputs.count, 5)
+        XCTAssertTrue(outputs.allSatisfy { $0.kind == "position" && $0.instant <= FleetHall.at(10) }, "\(outputs)")
     }
 }
 
@@ -356,6 +446,7 @@ struct CountingMachine: PartitionMachine, Equatable {
     let epoch: UInt64
     /// The readings of each tag by their instants, which are unique in these tests.
     private(set) var seen: [String: [Int64]] = [:]
+    private(set) var moved = Duration.zero
     private var changed: Set<String> = []
     private var sequence: UInt64 = 0
 
@@ -386,6 +477,8 @@ struct CountingMachine: PartitionMachine, Equatable {
                 content: .present)
         }
     }
+
+    mutating func move(by step: Duration) { moved += step }
 
     func snapshot() -> [UInt8] {
         var writer = BinaryWriter()

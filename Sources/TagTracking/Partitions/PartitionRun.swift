@@ -69,9 +69,13 @@ package struct PartitionRun<Machine: PartitionMachine>: Sendable {
     private var revision: UInt64?
     /// The latest instant of a reading: the time of the log.
     private var logTime = Instant(nanoseconds: .min)
-    /// The time from the latest reading to its arrival here.
+    /// The time from the latest reading to its arrival here, negative if the log's clock is ahead.
     private var arrivalDelay = Duration.zero
-    /// The wall-clock time from which the machine may follow the clock.
+    /// Whether all entries of the log were observed at the latest call, so that the next one arrives as soon as it is stored.
+    private var isCaughtUp = false
+    /// The shortest time from the storing of such an entry to its arrival here; nil before one.
+    private var leastDelay: Duration?
+    /// The time from which the machine may follow the clock.
     private var clockIsValidFrom: Instant
     private var storedAt: Instant
     /// Whether the state differs from the stored one.
@@ -120,7 +124,7 @@ package struct PartitionRun<Machine: PartitionMachine>: Sendable {
     ///
     /// - Parameters:
     ///   - isLast: whether the log has no further entries at the moment. The machine then also follows the clock.
-    ///   - unixTime: the time of the wall clock.
+    ///   - unixTime: the time since 1970 by a clock that isn't set during the run.
     /// - Precondition: the run owns the partition.
     package mutating func observe(_ entries: [LogEntry], isLast: Bool, unixTime: Instant) -> [FleetOutput] {
         precondition(phase == .owning, "partition \(partition) observes readings in phase \(phase)")
@@ -129,6 +133,7 @@ package struct PartitionRun<Machine: PartitionMachine>: Sendable {
                 repeatedEntries += 1
                 continue
             }
+            followClock(of: entry, unixTime: unixTime)
             machine.observe(entry.reading)
             sequence = entry.sequence
             readings += 1
@@ -137,9 +142,11 @@ package struct PartitionRun<Machine: PartitionMachine>: Sendable {
             isChanged = true
         }
         if !entries.isEmpty {
-            arrivalDelay = max(.zero, logTime.duration(to: unixTime))
+            arrivalDelay = logTime.duration(to: unixTime)
             clockIsValidFrom = unixTime
         }
+        // A log that has delivered nothing yet can have entries.
+        isCaughtUp = isLast && (isCaughtUp || !entries.isEmpty)
         var target = logTime
         if isLast, unixTime >= clockIsValidFrom {
             target = max(target, unixTime.advanced(by: .zero - arrivalDelay - settings.idleDelay))
@@ -152,13 +159,44 @@ package struct PartitionRun<Machine: PartitionMachine>: Sendable {
         return outputs
     }
 
+    /// Follows the log's clock if it was set: no time has passed then, and everything is as old as before.
+    ///
+    /// No entry arrives faster than those that arrive at once, so that an earlier arrival shows a clock that was set forward.
+    /// The machine is never later than the log, unless that clock was set back, or the worker's was ahead.
+    private mutating func followClock(of entry: LogEntry, unixTime: Instant) {
+        let delay = entry.storedAt.duration(to: unixTime)
+        let lead = entry.storedAt.duration(to: machineTime)
+        var step = Duration.zero
+        if let leastDelay, leastDelay - delay > Self.clockTolerance {
+            step = leastDelay - delay
+        } else if lead > Self.clockTolerance {
+            step = .zero - lead
+        }
+        if step != .zero {
+            machine.move(by: step)
+            machineTime.move(by: step)
+            logTime.move(by: step)
+            leastDelay = nil
+        }
+        if isCaughtUp { leastDelay = min(leastDelay ?? delay, delay) }
+    }
+
+    /// The difference from which a clock was set, and an entry isn't only late: a consumer that the server has lost is
+    /// silent for some seconds.
+    private static var clockTolerance: Duration { .seconds(10) }
+
     /// Records that the log was not readable for a while.
     package mutating func recordInterruption(unixTime: Instant) {
         clockIsValidFrom = unixTime.advanced(by: settings.catchUpTime)
+        isCaughtUp = false
     }
 
-    /// The time from the latest observed reading to its arrival at this worker; zero before the first entry.
-    package var lag: Duration { arrivalDelay }
+    /// Returns the time from the latest observed reading to its arrival at this worker; zero before the first entry.
+    ///
+    /// - Parameter unixTime: the time of the wall clock at the arrival.
+    package func lag(at unixTime: Instant) -> Duration {
+        logTime.nanoseconds == .min ? .zero : max(.zero, logTime.duration(to: unixTime))
+    }
 
     /// Changes values of the machine that don't come from readings, such as the offsets of the receivers.
     package mutating func update(_ change: (inout Machine) -> Void) { change(&machine) }
@@ -238,6 +276,9 @@ package protocol PartitionMachine: Sendable {
 
     /// Advances all tags to an instant, and returns the outputs in the order of their instants.
     mutating func advance(to now: Instant) -> [FleetOutput]
+
+    /// Moves all times, after a clock was set: everything is as old as before.
+    mutating func move(by step: Duration)
 
     /// Returns the state as bytes, from which another process creates a machine that continues.
     func snapshot() -> [UInt8]

@@ -80,18 +80,19 @@ package struct PartitionWorker<Machine: PartitionMachine>: Sendable {
 
     private func own(_ partition: Int, _ gate: LeaseGate) async throws(FleetStoreError) {
         let stored = try await snapshots.load(partition: partition)
-        let now = unixTime()
+        let (now, start) = (unixTime(), gate.now)
         // A process may own the same partition several times.
-        let owner = "\(name)/\(gate.now.nanoseconds)"
+        let owner = "\(name)/\(start.nanoseconds)"
         var run = try PartitionRun(
             partition: partition, continuing: stored, owner: owner,
-            leastEpoch: UInt64(max(0, now.nanoseconds / 1_000_000_000)), at: gate.now, unixTime: now, make: make)
+            leastEpoch: UInt64(max(0, now.nanoseconds / 1_000_000_000)), at: start, unixTime: now, make: make)
         try await store(&run, gate)
         guard run.phase == .owning else { return fence(run) }
         counters.recordClaim(partition, epoch: run.epoch)
         let reader = try await log.reader(ofPartition: partition, after: run.sequence)
         do throws(FleetStoreError) {
-            try await follow(&run, reader, gate)
+            // The wall clock can be set meanwhile.
+            try await follow(&run, reader, gate) { now.advanced(by: start.duration(to: gate.now)) }
         } catch {
             await reader.close()
             throw error
@@ -99,8 +100,12 @@ package struct PartitionWorker<Machine: PartitionMachine>: Sendable {
         await reader.close()
     }
 
+    /// Observes the log until the gate no longer wants it.
+    ///
+    /// - Parameter time: returns the time since 1970 by a clock that can't be set.
     private func follow(
-        _ run: inout PartitionRun<Machine>, _ reader: any ReadingLogReader, _ gate: LeaseGate
+        _ run: inout PartitionRun<Machine>, _ reader: any ReadingLogReader, _ gate: LeaseGate,
+        _ time: @Sendable () -> Instant
     ) async throws(FleetStoreError) {
         let losses = confirmation?.losses ?? 0
         var exchangedAt = gate.now
@@ -114,17 +119,17 @@ package struct PartitionWorker<Machine: PartitionMachine>: Sendable {
                 batch = try await reader.next(atMost: Self.batchSize, within: Self.patience)
             } catch {
                 guard error.isTransient else { throw error }
-                run.recordInterruption(unixTime: unixTime())
+                run.recordInterruption(unixTime: time())
                 counters.recordFailure()
                 try? await Task.sleep(for: Self.pause)
                 continue
             }
             // The process may have been stopped while it waited: then another owner may have the partition.
             guard gate.isOpen else { break }
-            let outputs = run.observe(batch.entries, isLast: batch.pending == 0, unixTime: unixTime())
+            let outputs = run.observe(batch.entries, isLast: batch.pending == 0, unixTime: time())
             guard gate.isOpen else { break }
             if !outputs.isEmpty { await sink.write(outputs) }
-            counters.record(run.partition, batch, outputs: outputs.count, lag: run.lag)
+            counters.record(run.partition, batch, outputs: outputs.count, lag: run.lag(at: unixTime()))
             if run.isSnapshotDue(at: gate.now) {
                 try await confirmOutputs(since: losses)
                 try await store(&run, gate)
