@@ -24,8 +24,8 @@ final class FleetIngestLogTests: XCTestCase {
     }
 
     private func ingest(
-        _ broker: MosquittoBroker, _ log: KeptLog, arrival: @escaping @Sendable () -> Instant,
-        report: @escaping @Sendable (FleetIngest.Report) -> Void
+        _ broker: MosquittoBroker, _ log: KeptLog, patience: Duration = .seconds(5),
+        arrival: @escaping @Sendable () -> Instant, report: @escaping @Sendable (FleetIngest.Report) -> Void
     ) throws -> FleetIngest {
         var settings = FleetSettings()
         settings.unknownTagMoments = 1
@@ -33,7 +33,7 @@ final class FleetIngestLogTests: XCTestCase {
             input: FleetInput(
                 MQTTBroker(host: "127.0.0.1", port: broker.port), filters: ["minew"], firstPause: .milliseconds(10)
             ) { _ in arrival() }, intake: TagIntake(settings: settings), log: log,
-            partitioning: Partitioning(partitions: 1, gatewayGroups: 1), report: report)
+            partitioning: Partitioning(partitions: 1, gatewayGroups: 1), patience: patience, report: report)
     }
 
     /// Returns a message of a gateway with the RSSI of each advertisement of the tag.
@@ -72,6 +72,21 @@ final class FleetIngestLogTests: XCTestCase {
             try await Bounded.wait(for: "a later reading") { try await log.readings.wait { $0.count == 2 } }
             XCTAssertEqual(log.readings.value.map(\.rssi), [-60, -61])
         }
+    }
+
+    func testAnIngestWithoutAConnectionCannotReceiveAfterAWhile() async throws {
+        let broker = try gatewayBroker()
+        let ingest = try ingest(
+            broker, KeptLog(), patience: .milliseconds(50), arrival: { Self.start }, report: { _ in })
+        try await Bounded.poll(for: "the end of the patience") { !ingest.canReceive }
+        let running = Task { _ = try? await ingest.run() }
+        try await Bounded.poll(for: "the connection") { ingest.canReceive }
+        broker.kill()
+        try await Bounded.poll(for: "the loss") { !ingest.canReceive }
+        try broker.restart()
+        try await Bounded.poll(for: "the next connection") { ingest.canReceive }
+        running.cancel()
+        await running.value
     }
 
     func testTheLogTakesNoAdvertisementOfAMessageForOneThatIsSentAgain() async throws {

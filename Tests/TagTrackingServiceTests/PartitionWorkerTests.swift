@@ -44,7 +44,10 @@ final class PartitionWorkerTests: XCTestCase {
         let counters: WorkerCounters
         let task: Task<Void, any Error>
 
-        init(_ name: String, _ stores: MemoryStores, sink: any FleetOutputSink = NoSink()) {
+        init(
+            _ name: String, _ stores: MemoryStores, sink: any FleetOutputSink = NoSink(),
+            isAble: @escaping @Sendable () -> Bool = { true }
+        ) {
             let counters = WorkerCounters()
             let worker = PartitionWorker(
                 log: stores, snapshots: stores, sink: sink, partitioning: PartitionWorkerTests.partitioning,
@@ -56,7 +59,7 @@ final class PartitionWorkerTests: XCTestCase {
                 settings: LeaseMachine.Settings(
                     count: PartitionWorkerTests.partitioning.partitions, timeToLive: PartitionWorkerTests.timeToLive,
                     margin: .milliseconds(100)),
-                report: { _ in }, work: { await worker.run(partition: $0, gate: $1) })
+                isAble: isAble, report: { _ in }, work: { await worker.run(partition: $0, gate: $1) })
             (self.keeper, self.counters) = (keeper, counters)
             task = Task { try await keeper.run() }
         }
@@ -146,6 +149,21 @@ final class PartitionWorkerTests: XCTestCase {
         gate.handOver()
         await running.value
         XCTAssertLessThan(try XCTUnwrap(times.value.last), start.advanced(by: .seconds(1_800)))
+    }
+
+    func testTheLeasesOfAProcessThatCannotWorkGoToOthersUntilItCan() async throws {
+        let stores = MemoryStores(partitioning: Self.partitioning, timeToLive: Self.timeToLive, seed: 0)
+        let isAble = Guarded(true)
+        let processes = [Process("a", stores, isAble: { isAble.withLock(\.self) }), Process("b", stores)]
+        let keepers = processes.map(\.keeper)
+        try await Bounded.poll(for: "even shares") { keepers[0].owned == 3 && keepers[1].owned == 3 }
+        isAble.withLock { $0 = false }
+        try await Bounded.poll(for: "all for the other") { keepers[0].owned == 0 && keepers[1].owned == 6 }
+        let members = try await stores.list(.work).members
+        XCTAssertFalse(members.contains("a"))
+        isAble.withLock { $0 = true }
+        try await Bounded.poll(for: "even shares again") { keepers[0].owned == 3 && keepers[1].owned == 3 }
+        for process in processes { try await process.leave() }
     }
 
     func testAProcessEndsWithAnErrorThatAPersonMustCorrect() async throws {

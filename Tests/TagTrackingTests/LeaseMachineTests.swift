@@ -120,6 +120,26 @@ final class LeaseMachineTests: XCTestCase {
         XCTAssertEqual(machine.handle(.listed(LeaseList()), at: .zero), [])
     }
 
+    func testAMemberThatCannotWorkHandsOverEverythingUntilItCan() {
+        var machine = owner()
+        XCTAssertEqual(machine.handle(.able(true), at: .zero), [])
+        XCTAssertEqual(
+            machine.handle(.able(false), at: .zero), (0..<4).map { .stop(index: $0, reason: .handedOver) })
+        XCTAssertEqual(machine.handle(.able(false), at: .zero), [])
+        for index in 0..<4 {
+            _ = machine.handle(.stopped(index: index), at: .zero)
+            _ = machine.handle(.stored(index: index, revision: 20, sentAt: .zero), at: .zero)
+        }
+        XCTAssertTrue(machine.isIdle)
+        XCTAssertEqual(machine.handle(.listed(LeaseList()), at: .zero), [])
+        XCTAssertEqual(machine.handle(.able(true), at: .zero), [])
+        XCTAssertEqual(machine.handle(.listed(LeaseList()), at: .zero).count, 4)
+        // The answer to a request arrives when the member can't work any more.
+        XCTAssertEqual(machine.handle(.able(false), at: .zero), [])
+        XCTAssertEqual(machine.handle(.stored(index: 0, revision: 30, sentAt: .zero), at: .zero), [])
+        XCTAssertEqual(machine.owned, [:])
+    }
+
     // MARK: Simulated groups
 
     func testNoLeaseIsWithoutOwnerForFiveSecondsWhenMembersJoinLeaveOrAreKilled() {

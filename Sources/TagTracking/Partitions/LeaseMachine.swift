@@ -39,6 +39,8 @@ package struct LeaseMachine: Hashable, Sendable {
         case unanswered(index: Int)
         /// The work of a lease has ended.
         case stopped(index: Int)
+        /// Whether the process can work. While it can't, all leases are handed over, and none is acquired.
+        case able(Bool)
         /// The process ends: all leases are handed over.
         case leave
     }
@@ -87,6 +89,7 @@ package struct LeaseMachine: Hashable, Sendable {
     private let settings: Settings
     private var holdings: [Int: Holding] = [:]
     private var isLeaving = false
+    private var isAble = true
 
     /// Creates a member without leases.
     package init(name: String, settings: Settings) {
@@ -121,11 +124,16 @@ package struct LeaseMachine: Hashable, Sendable {
             return []
         // The work may notice the end of its lease before the next tick, such as after a pause of the process.
         case .stopped(let index): return expire(at: now) + recordEnd(index)
+        case .able(let isAble):
+            self.isAble = isAble
+            return isAble ? [] : handOver(running)
         case .leave:
             isLeaving = true
-            return handOver(holdings.keys.filter { holdings[$0]?.work == .running }.sorted())
+            return handOver(running)
         }
     }
+
+    private var running: [Int] { holdings.keys.filter { holdings[$0]?.work == .running }.sorted() }
 
     // MARK: Time
 
@@ -159,7 +167,7 @@ package struct LeaseMachine: Hashable, Sendable {
                 holdings[index]?.revision = lease.revision
             }
         }
-        guard !isLeaving else { return [] }
+        guard !isLeaving, isAble else { return [] }
         let members = list.members.union([name])
         let share = Self.share(of: name, among: members, count: settings.count)
         let running = holdings.filter { [.running, .acquiring].contains($0.value.work) }.keys.sorted()
@@ -204,7 +212,7 @@ package struct LeaseMachine: Hashable, Sendable {
             holdings[index] = nil
             return []
         case .ending: return []
-        case .acquiring where isLeaving || validUntil <= now:
+        case .acquiring where isLeaving || !isAble || validUntil <= now:
             // The answer came too late for work. The lease expires, or is freed by the next write.
             holdings[index] = nil
             return []

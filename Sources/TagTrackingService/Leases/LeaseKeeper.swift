@@ -22,6 +22,7 @@ package actor LeaseKeeper {
     private let group: LeaseGroup
     private let settings: LeaseMachine.Settings
     private let clock: SessionClock
+    private let isAble: @Sendable () -> Bool
     private let work: Work
     private let report: @Sendable (String) -> Void
     private var machine: LeaseMachine
@@ -35,16 +36,18 @@ package actor LeaseKeeper {
     ///
     /// - Parameters:
     ///   - name: the name of this process, which no other member may have.
+    ///   - isAble: returns whether this process can work. While it can't, the other members share its leases.
     ///   - report: receives sentences about changes and failures.
     package init(
         store: any LeaseStore, group: LeaseGroup, name: String, settings: LeaseMachine.Settings,
-        clock: SessionClock = SessionClock(ContinuousClock()), report: @escaping @Sendable (String) -> Void,
-        work: @escaping Work
+        clock: SessionClock = SessionClock(ContinuousClock()), isAble: @escaping @Sendable () -> Bool = { true },
+        report: @escaping @Sendable (String) -> Void, work: @escaping Work
     ) {
         self.store = store
         self.group = group
         self.settings = settings
         self.clock = clock
+        self.isAble = isAble
         self.work = work
         self.report = report
         machine = LeaseMachine(name: name, settings: settings)
@@ -101,9 +104,11 @@ package actor LeaseKeeper {
     private var now: Instant { Instant.zero.advanced(by: clock.elapsed()) }
 
     private func renew(isLeaving: Bool) async throws(FleetStoreError) {
+        let isAble = isAble()
+        try await perform(machine.handle(.able(isAble), at: now))
         try await perform(machine.handle(.tick, at: now))
         do throws(FleetStoreError) {
-            if !isLeaving { try await store.announce(machine.name, of: group, isPresent: true) }
+            if !isLeaving { try await store.announce(machine.name, of: group, isPresent: isAble) }
             let list = try await store.list(group)
             try await perform(machine.handle(.listed(list), at: now))
         } catch {

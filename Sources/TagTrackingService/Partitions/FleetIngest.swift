@@ -44,8 +44,11 @@ package final class FleetIngest: Sendable {
     private let queue = MessageQueue()
     private let log: any ReadingLog
     private let partitioning: Partitioning
+    private let patience: Duration
     private let report: @Sendable (Report) -> Void
     private let owned = Guarded<[Int: Ownership]>([:])
+    /// The time of the loss of the connection to the broker; nil with a connection.
+    private let disconnectedAt = Guarded<ContinuousClock.Instant?>(ContinuousClock.now)
     private let intake: Guarded<TagIntake>
     /// The number of messages that were handled so far.
     private let handled = Guarded<UInt64>(0)
@@ -53,20 +56,28 @@ package final class FleetIngest: Sendable {
 
     /// Creates an ingest.
     ///
-    /// - Parameter report: receives occurrences; it must not block.
+    /// - Parameters:
+    ///   - patience: the time without a connection to the broker after which other processes take over the gateways.
+    ///   - report: receives occurrences; it must not block.
     package init(
         input: FleetInput, intake: TagIntake, log: any ReadingLog, partitioning: Partitioning,
-        report: @escaping @Sendable (Report) -> Void
+        patience: Duration = .seconds(5), report: @escaping @Sendable (Report) -> Void
     ) {
         self.input = input
         self.intake = Guarded(intake)
         self.log = log
         self.partitioning = partitioning
+        self.patience = patience
         self.report = report
     }
 
     /// The numbers of readings and messages.
     package var counts: Counts { countsSoFar.withLock(\.self) }
+
+    /// Whether messages of gateways can arrive: with a connection to the broker, and shortly after its loss.
+    package var canReceive: Bool {
+        disconnectedAt.withLock { $0.map { $0.duration(to: .now) < patience } ?? true }
+    }
 
     /// The number of groups of gateways that this process leases.
     package var groups: Int { owned.withLock(\.count) }
@@ -106,12 +117,16 @@ package final class FleetIngest: Sendable {
     /// - Throws: an error of the log that isn't transient.
     package func run() async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { [input, queue, report] in
-                await input.run { event in
+            group.addTask {
+                await self.input.run { event in
                     switch event {
-                    case .message(let message): queue.append(message)
-                    case .connected(let refused): report(.connected(refused: refused))
-                    case .disconnected(let error, let pause): report(.disconnected(error, pause: pause))
+                    case .message(let message): self.queue.append(message)
+                    case .connected(let refused):
+                        self.disconnectedAt.withLock { $0 = nil }
+                        self.report(.connected(refused: refused))
+                    case .disconnected(let error, let pause):
+                        self.disconnectedAt.withLock { $0 = $0 ?? ContinuousClock.now }
+                        self.report(.disconnected(error, pause: pause))
                     }
                 }
             }

@@ -128,7 +128,7 @@ struct IngestCommand: Command {
         let keeper = LeaseKeeper(
             store: leases, group: .ingest, name: name,
             settings: LeaseMachine.Settings(count: partitioning.gatewayGroups, timeToLive: NATSSetup.leaseTime),
-            report: { log.line($0, .notice) }, work: { await ingest.own($0, $1) })
+            isAble: { ingest.canReceive }, report: { log.line($0, .notice) }, work: { await ingest.own($0, $1) })
         let requests = EndRequests { keeper.leave() }
         log.line("\(name) shares \(partitioning.gatewayGroups) groups of gateways", .info)
         try await withThrowingTaskGroup(of: Void.self) { group in
