@@ -151,6 +151,26 @@ final class PartitionWorkerTests: XCTestCase {
         XCTAssertLessThan(try XCTUnwrap(times.value.last), start.advanced(by: .seconds(1_800)))
     }
 
+    func testAnExchangeHasTheTimeOfItsMachine() async throws {
+        let start = Instant(seconds: 1_800_000_000)
+        let stores = MemoryStores(partitioning: Self.partitioning, timeToLive: Self.timeToLive, seed: 0)
+        try await stores.append([TagReading(tag: .name("a"), receiver: "hall", instant: start, rssi: -60)])
+        let (times, exchanged) = (WatchedState<[Instant]>([]), WatchedState<[Instant]>([]))
+        let worker = PartitionWorker(
+            log: stores, snapshots: stores, sink: NoSink(), partitioning: Self.partitioning, name: "a",
+            counters: WorkerCounters(), unixTime: { start }, report: { _ in },
+            exchange: { _, time in exchanged.update { $0.append(time) } },
+            make: { _, _ in Follower(times: times) })
+        let gate = LeaseGate(SessionClock(ContinuousClock()), validUntil: Instant(nanoseconds: .max))
+        let partition = Self.partitioning.partition(of: .name("a"))
+        let running = Task { await worker.run(partition: partition, gate: gate) }
+        // On a busy machine, the first exchange can be earlier than the reading.
+        try await Bounded.wait(for: "an exchange") { try await exchanged.wait { $0.contains { $0 >= start } } }
+        gate.handOver()
+        await running.value
+        XCTAssertTrue(times.value.contains(try XCTUnwrap(exchanged.value.first { $0 >= start })))
+    }
+
     func testTheLeasesOfAProcessThatCannotWorkGoToOthersUntilItCan() async throws {
         let stores = MemoryStores(partitioning: Self.partitioning, timeToLive: Self.timeToLive, seed: 0)
         let isAble = Guarded(true)

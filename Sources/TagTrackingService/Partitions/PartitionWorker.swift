@@ -23,7 +23,7 @@ package struct PartitionWorker<Machine: PartitionMachine>: Sendable {
     private let counters: WorkerCounters
     private let unixTime: @Sendable () -> Instant
     private let report: @Sendable (String) -> Void
-    private let exchange: @Sendable (inout Machine) -> Void
+    private let exchange: @Sendable (inout Machine, Instant) -> Void
     private let make: @Sendable (_ epoch: UInt64, _ snapshot: [UInt8]?) throws -> Machine
 
     /// Creates a worker.
@@ -35,13 +35,15 @@ package struct PartitionWorker<Machine: PartitionMachine>: Sendable {
     ///   - name: the name of this process, which no other process may have.
     ///   - unixTime: returns the time of the wall clock.
     ///   - report: receives sentences about failures.
-    ///   - exchange: changes the machine of each partition once a second, such as its offsets of the receivers.
+    ///   - exchange: changes the machine of each partition once a second, such as its offsets of the receivers, at its
+    ///     time.
     ///   - make: creates a machine with an epoch that continues from a snapshot, or one without tags for nil.
     package init(
         log: any ReadingLog, snapshots: any SnapshotStore, sink: any FleetOutputSink,
         confirmation: (any OutputConfirmation)? = nil, partitioning: Partitioning, name: String,
         counters: WorkerCounters, unixTime: @escaping @Sendable () -> Instant,
-        report: @escaping @Sendable (String) -> Void, exchange: @escaping @Sendable (inout Machine) -> Void = { _ in },
+        report: @escaping @Sendable (String) -> Void,
+        exchange: @escaping @Sendable (inout Machine, Instant) -> Void = { _, _ in },
         make: @escaping @Sendable (_ epoch: UInt64, _ snapshot: [UInt8]?) throws -> Machine
     ) {
         self.log = log
@@ -112,7 +114,8 @@ package struct PartitionWorker<Machine: PartitionMachine>: Sendable {
         while gate.isWanted {
             if exchangedAt.duration(to: gate.now) >= Self.exchangeInterval {
                 exchangedAt = gate.now
-                run.update(exchange)
+                let machineTime = run.machineTime
+                run.update { exchange(&$0, machineTime) }
             }
             let batch: LogBatch
             do throws(FleetStoreError) {

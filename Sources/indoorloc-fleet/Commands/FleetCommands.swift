@@ -234,10 +234,17 @@ struct WorkCommand: Command {
         let own: [(any FleetOutputSink)?] = [publisher, page]
         let sink = OutputSinks(sinks: own.compactMap(\.self) + brokers)
         let unixTime: @Sendable () -> Instant = { FleetClock.wallTime }
+        let ingests = IngestWatch(store: leases) { isListening in
+            if isListening { return log.line("an ingest receives messages of gateways again", .notice) }
+            log.line("no ingest receives messages of gateways; until one does, no tag becomes away", .warning)
+        }
         let worker = PartitionWorker(
             log: readings, snapshots: snapshots, sink: sink, confirmation: publisher, partitioning: partitioning,
             name: name, counters: counters, unixTime: unixTime, report: { log.line($0, .warning) },
-            exchange: { receivers.exchange(with: &$0) },
+            exchange: { (machine: inout FleetMachine, time: Instant) in
+                receivers.exchange(with: &machine)
+                machine.listen(ingests.isListening, at: time)
+            },
             make: { epoch, snapshot in
                 var machine = FleetMachine(model: model, register: register, epoch: epoch)
                 if let snapshot {
@@ -257,6 +264,7 @@ struct WorkCommand: Command {
         log.line("\(name) shares \(partitioning.partitions) partitions", .info)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await watch.run() }
+            group.addTask { await ingests.run() }
             defer { group.cancelAll() }
             try await keeper.run()
         }
