@@ -60,7 +60,7 @@ package actor TagHistory: FleetOutputSink {
     /// The time between two checks of the limits.
     private static let retentionInterval = Duration.seconds(60)
     /// The positions or visits that a statement deletes because of the size, and the statements of a check, so that it
-    /// takes a short time.
+    /// takes a short time. A check looks at as many tags as a statement deletes rows.
     private static let (deletionSize, mostDeletions): (Int64, Int) = (1_000, 50)
 
     private static let schema = [
@@ -103,7 +103,10 @@ package actor TagHistory: FleetOutputSink {
     private var database: SQLiteFile<TagHistoryError>
     /// Excludes other writers; nil after the end.
     private var lock: OpenFile?
+    /// The tags that are present, or whose presence isn't known yet.
     private var known: [TagKey: Known] = [:]
+    /// The last tag that was checked for whether it has visits or positions.
+    private var checkedTag: Int64 = 0
     private var nextRetention = ContinuousClock.now
     private var isReported = false
     /// Whether the latest attempt to delete what exceeds the limits failed.
@@ -251,7 +254,8 @@ package actor TagHistory: FleetOutputSink {
             let presence = OpenVisits.Presence(containing: Set(place.map { [$0] } ?? []))
             try store(tag.visits.stay(in: presence, of: TagRoom.venueID, at: output.instant), of: &tag)
         }
-        known[output.tag] = tag
+        // A tag that returns begins anew. Tags whose address changes never return.
+        known[output.tag] = output.content == .away ? nil : tag
     }
 
     private static func place(_ room: Room) -> OpenVisits.Place { .init(mapID: room.mapID, room: room.name) }
@@ -366,6 +370,7 @@ package actor TagHistory: FleetOutputSink {
             try database.run("DELETE FROM position WHERE time < ?", [limit])
             try database.run("DELETE FROM visit WHERE end < ?", [limit])
         }
+        if settings != Settings() { try forgetTags() }
         var fits = true
         if let size = settings.size {
             for _ in 0..<Self.mostDeletions {
@@ -389,6 +394,29 @@ package actor TagHistory: FleetOutputSink {
         // The file becomes shorter when the journal's pages are in it.
         try database.run("PRAGMA wal_checkpoint(PASSIVE)")
         return fits
+    }
+
+    /// Deletes the next tags that aren't present, and whose visits and positions have been deleted.
+    private func forgetTags() throws(TagHistoryError) {
+        let first = SQLiteValue.integer(checkedTag)
+        let last = try database.run(
+            "SELECT max(id) FROM (SELECT id FROM tag WHERE id > ? ORDER BY id LIMIT ?)",
+            [first, .integer(Self.deletionSize)]
+        ).first?.first?.integer
+        // After the last tag, the next check begins with the first one again.
+        checkedTag = last ?? 0
+        guard let last else { return }
+        let unused = try database.run(
+            """
+            SELECT id FROM tag WHERE id > ? AND id <= ? AND NOT EXISTS (SELECT 1 FROM visit WHERE visit.tag = tag.id)
+                AND NOT EXISTS (SELECT 1 FROM position WHERE position.tag = tag.id)
+            """, [first, .integer(last)])
+        let present = Set(known.values.map(\.id))
+        let forgotten = unused.compactMap(\.first?.integer).filter { !present.contains($0) }
+        guard !forgotten.isEmpty else { return }
+        try database.transaction { database throws(TagHistoryError) in
+            for id in forgotten { try database.run("DELETE FROM tag WHERE id = ?", [.integer(id)]) }
+        }
     }
 
     /// The bytes of the file that are in use.

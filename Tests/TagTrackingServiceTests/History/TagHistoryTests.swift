@@ -229,6 +229,25 @@ final class TagHistoryTests: XCTestCase {
         XCTAssertLessThan(size, 400_000)
     }
 
+    func testATagWhoseRowsAreDeletedIsDeletedAndCanReturn() async throws {
+        let path = try path()
+        let history = try TagHistory(path: path, settings: .init(age: .seconds(100)))
+        await history.write(
+            outputs() + [output("cart", position(1, "Hall", 200), 200), output("watch", .present, 200)])
+        await history.flush()
+        let file = try SQLiteFile<TagHistoryError>(path: path, waiting: .seconds(5))
+        // The keys are away, and the watch is present without a visit.
+        let tags = try file.run("SELECT key FROM tag ORDER BY key")
+        XCTAssertEqual(tags, [[.text("cart")], [.text("watch")]])
+        await history.write([
+            output("keys", .present, 210), output("keys", event(.enterRoom(kitchen), 215), 215),
+            output("keys", position(3, "Kitchen", 220), 220),
+        ])
+        await history.flush()
+        let visits = try await history.reader.visits(query(tag: "keys"))
+        XCTAssertEqual(seconds(visits), [[215, 220]])
+    }
+
     /// 60,000 positions beyond the limit of the size, as of a file whose limit was lowered.
     func testALargeExcessIsDeletedInParts() async throws {
         let path = try path()
