@@ -377,11 +377,13 @@ struct HistoryWriter {
             return
         }
         guard ContinuousClock.now >= nextRetention else { return }
+        // A deletion that fails ends the connection. If it followed each batch, few outputs would be written.
+        nextRetention = .now + Self.retentionInterval
         let rows = try connection.run(HistorySchema.deleteOld, ["\(retention.seconds)", "\(Self.deletionSize)"])
         let count = (rows.first?.first ?? nil).flatMap { Int($0) } ?? 0
         store.state.withLock { $0.counts.deleted += count }
         // If more old rows remain, the next deletion follows after the next batch.
-        if count < Self.deletionSize { nextRetention = .now + Self.retentionInterval }
+        if count >= Self.deletionSize { nextRetention = .now }
     }
 }
 

@@ -185,6 +185,32 @@ final class HistoryStoreTests: HistoryTestCase {
         XCTAssertEqual(second.counts.deleted, 2)
     }
 
+    func testADeletionThatFailsIsNotRepeatedAfterEachBatch() async throws {
+        let address = try database()
+        let first = try store(address)
+        let now = Int64(Date().timeIntervalSince1970)
+        first.add([TestOutputs.position("old", sequence: 1, seconds: now - 31 * 86_400)])
+        await first.stop(within: .seconds(30))
+        let database = try TestDatabase(address)
+        try database.run(
+            """
+            CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
+                'BEGIN RAISE EXCEPTION ''rows of this table are kept''; END';
+            CREATE TRIGGER refuse BEFORE DELETE ON indoorloc_history FOR EACH ROW EXECUTE FUNCTION refuse()
+            """)
+        let second = try store(address, creates: false) { $0.retention = .seconds(30 * 86_400) }
+        for sequence in 1...4 as ClosedRange<UInt64> {
+            second.add([TestOutputs.position("a", sequence: sequence, seconds: now)])
+            await second.waitUntilStored()
+        }
+        await second.stop(within: .seconds(30))
+        let failures = try await Bounded.all(second.events).filter { event in
+            if case .disconnected = event { true } else { false }
+        }
+        XCTAssertEqual(failures.count, 1, "\(failures)")
+        XCTAssertEqual(second.counts.stored, 4)
+    }
+
     func testPostGISFindsTheTagsNearAPoint() async throws {
         let address = try database()
         let database = try TestDatabase(address)
