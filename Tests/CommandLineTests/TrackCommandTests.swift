@@ -315,6 +315,15 @@ final class TrackCommandTests: XCTestCase {
         XCTAssertEqual(try service.end(), 0)
     }
 
+    func testTheFormatOfAllTopicsIsNotThatOfGatewaysOverHTTP() {
+        let formats = TrackPage.formats(with: [TopicFormat(filter: "#", format: .minewLong)])
+        for (topic, format) in [
+            ("http/raddec", .raddec), ("http/raddec/office", .raddec), ("gateways/office", .minewLong),
+        ] as [(String, GatewayFormat)] {
+            XCTAssertEqual(formats.first { $0.matches(topic) }?.format, format, topic)
+        }
+    }
+
     func testAVenueWithoutReceiversIsRefused() throws {
         let result = try Tool.run(["track", "--broker", "mqtt://127.0.0.1:9", "--venue", "Fixtures/office"])
         XCTAssertEqual(result.status, 1)

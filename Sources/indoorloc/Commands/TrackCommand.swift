@@ -272,7 +272,7 @@ package struct TrackCommand: Command {
         let folder = try stateFolder.map { path throws(StateFolderError) in try StateFolder(path) }
         var setup = FleetEngine.Setup(
             model: FleetModel(venue: venue, settings: settings), register: register,
-            formats: filters.formats + TrackPage.formats, seed: seed,
+            formats: TrackPage.formats(with: filters.formats), seed: seed,
             partitionCount: ProcessInfo.processInfo.activeProcessorCount,
             rooms: rooms?.training)
         // A learned edition has the plan of the packet.

@@ -76,9 +76,10 @@ struct TrackPage: Sendable {
             receivers: venue.receivers, capacity: LatestOutputs.capacity(with: register.entries.count))
     }
 
-    /// The rules by which the fleet selects the format of messages over HTTP, whose topic begins with `http/FORMAT`.
-    static var formats: [TopicFormat] {
-        GatewayFormat.allCases.map { TopicFormat(filter: "http/\($0.rawValue)/#", format: $0) }
+    /// The rules by which the fleet selects the format of messages: those over HTTP, whose topic begins with
+    /// `http/FORMAT`, and then those of the broker's topics, whose filters can match any topic.
+    static func formats(with others: [TopicFormat]) -> [TopicFormat] {
+        GatewayFormat.allCases.map { TopicFormat(filter: "http/\($0.rawValue)/#", format: $0) } + others
     }
 
     /// Starts the server, which runs until its `stop()`.
