@@ -198,6 +198,63 @@ final class PartitionWorkerTests: XCTestCase {
         }
     }
 
+    func testAFailureThatLastsIsReportedOnceAMinute() async throws {
+        struct NoMachine: Error {}
+        let stores = MemoryStores(partitioning: Self.partitioning, timeToLive: Self.timeToLive, seed: 0)
+        let (attempts, reports) = (WatchedState(0), WatchedState<[String]>([]))
+        let worker = PartitionWorker(
+            log: stores, snapshots: stores, sink: NoSink(), partitioning: Self.partitioning, name: "a",
+            counters: WorkerCounters(), unixTime: { Instant(seconds: 1_800_000_000) },
+            report: { line in reports.update { $0.append(line) } },
+            make: { (_: UInt64, _: [UInt8]?) throws -> Recorder in
+                attempts.update { $0 += 1 }
+                throw NoMachine()
+            })
+        let clock = ManualClock()
+        let gate = LeaseGate(SessionClock(clock), validUntil: Instant(nanoseconds: .max))
+        let running = Task { await worker.run(partition: 0, gate: gate) }
+        try await Bounded.wait(for: "three attempts") { try await attempts.wait { $0 >= 3 } }
+        XCTAssertEqual(reports.value.count, 1, "\(reports.value)")
+        clock.advance(by: .seconds(60))
+        try await Bounded.wait(for: "a later report") { try await reports.wait { $0.count == 2 } }
+        gate.handOver()
+        await running.value
+        XCTAssertTrue(reports.value.first?.contains("the state of partition 0") ?? false, "\(reports.value)")
+    }
+
+    func testLeasesThatCannotBeReadAreReportedOnceUntilTheyCan() async throws {
+        let (store, reports) = (UnreadStore(), WatchedState<[String]>([]))
+        let keeper = LeaseKeeper(
+            store: store, group: .work, name: "a",
+            settings: LeaseMachine.Settings(count: 1, timeToLive: .milliseconds(40), margin: .milliseconds(10)),
+            report: { line in reports.update { $0.append(line) } }, work: { _, _ in })
+        let running = Task { try await keeper.run() }
+        try await Bounded.wait(for: "the second failure") { try await store.lists.wait { $0 == 8 } }
+        keeper.leave()
+        try await running.value
+        XCTAssertEqual(reports.value.count { $0.contains("can't be read") }, 2, "\(reports.value)")
+    }
+
+    /// A store whose list can be read the fourth time only, and from the seventh time on.
+    private struct UnreadStore: LeaseStore {
+        let lists = WatchedState(0)
+
+        func list(_ group: LeaseGroup) async throws(FleetStoreError) -> LeaseList {
+            let count = lists.update { count in
+                count += 1
+                return count
+            }
+            guard count == 4 || count >= 7 else { throw .unavailable(reason: "a test") }
+            return LeaseList()
+        }
+
+        func write(
+            lease index: Int, of group: LeaseGroup, owner: String, replacing revision: UInt64?
+        ) async throws(FleetStoreError) -> UInt64 { throw .unavailable(reason: "a test") }
+
+        func announce(_ member: String, of group: LeaseGroup, isPresent: Bool) async throws(FleetStoreError) {}
+    }
+
     private struct RefusingStore: LeaseStore {
         static let error = FleetStoreError.notPermitted(reason: "a test")
 

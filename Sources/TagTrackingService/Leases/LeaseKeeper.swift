@@ -31,6 +31,8 @@ package actor LeaseKeeper {
     private let wakes: AsyncStream<Wake>
     private let wake: AsyncStream<Wake>.Continuation
     private let ownedCount = Guarded(0)
+    /// Whether the latest request of the list failed.
+    private var isUnread = false
 
     /// Creates a keeper without leases.
     ///
@@ -110,10 +112,12 @@ package actor LeaseKeeper {
         do throws(FleetStoreError) {
             if !isLeaving { try await store.announce(machine.name, of: group, isPresent: isAble) }
             let list = try await store.list(group)
+            isUnread = false
             try await perform(machine.handle(.listed(list), at: now))
         } catch {
             guard error.isTransient else { throw error }
-            report("the leases can't be read: \(error)")
+            if !isUnread { report("the leases can't be read: \(error)") }
+            isUnread = true
         }
     }
 

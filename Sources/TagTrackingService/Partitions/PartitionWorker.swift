@@ -11,6 +11,10 @@ package struct PartitionWorker<Machine: PartitionMachine>: Sendable {
     private static var patience: Duration { .milliseconds(100) }
     /// The pause after a failure of the log or the store.
     private static var pause: Duration { .milliseconds(200) }
+    /// The number of such pauses after a failure that lasts until a person acts.
+    private static var lastingPauses: Int { 5 }
+    /// The time between two reports of the same failure.
+    private static var reportInterval: Duration { .seconds(60) }
     /// The time between two exchanges with a machine.
     private static var exchangeInterval: Duration { .seconds(1) }
 
@@ -68,14 +72,23 @@ package struct PartitionWorker<Machine: PartitionMachine>: Sendable {
     }
 
     private func work(on partition: Int, _ gate: LeaseGate) async {
+        var reported: (error: FleetStoreError, at: Instant)?
         while gate.isWanted {
             do throws(FleetStoreError) {
                 return try await own(partition, gate)
             } catch {
-                report("partition \(partition): \(error)")
+                let now = gate.now
+                let isKnown =
+                    reported.map { $0.error == error && $0.at.duration(to: now) < Self.reportInterval } ?? false
+                if !isKnown {
+                    report("partition \(partition): \(error)")
+                    reported = (error, now)
+                }
                 counters.recordFailure()
                 // The claim, the reader or the stored state failed. Start again from the state in the store.
-                try? await Task.sleep(for: Self.pause)
+                for _ in 0..<(error.isTransient ? 1 : Self.lastingPauses) where gate.isWanted {
+                    try? await Task.sleep(for: Self.pause)
+                }
             }
         }
     }
