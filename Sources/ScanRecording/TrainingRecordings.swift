@@ -5,7 +5,8 @@ import VenueModel
 extension SurveyRecording {
     /// Reads a survey from a recording.
     ///
-    /// The survey consists of the ground truth with a point, and all sightings, including those in advertisements.
+    /// The survey consists of the ground truth with a point, and all sightings, including those in advertisements. A truth
+    /// with a room only ends a stay.
     ///
     /// - Parameter venue: the venue whose beacons are also recognised by their device address, as in a session; nil to
     ///   recognise beacons only by the identity that they send.
@@ -32,7 +33,7 @@ extension SurveyRecording {
             case .header:
                 continue
             case .truth(let truth):
-                if let waypoint = truth.waypoint { waypoints.append(waypoint) }
+                waypoints.append(truth)
             case .measurement(let recorded):
                 switch decoder.decode(recorded).content {
                 case .sighting(let sighting): sightings.append(addresses.resolve(sighting))
@@ -57,6 +58,22 @@ extension Truth {
     package var waypoint: SurveyRecording.Waypoint? {
         guard let mapID, let point else { return nil }
         return SurveyRecording.Waypoint(instant: instant, mapID: mapID, point: point, isHold: isHold)
+    }
+}
+
+extension [SurveyRecording.Waypoint] {
+    /// Creates the waypoints of ground truths, ordered by instant.
+    package init(_ truths: [Truth]) {
+        self = []
+        for truth in truths { append(truth) }
+    }
+
+    /// Appends the waypoint of a later ground truth. One with a room only says that the device has left the place of a stay;
+    /// at the same instant, it names the room of that place.
+    package mutating func append(_ truth: Truth) {
+        if let waypoint = truth.waypoint { return append(waypoint) }
+        guard let last = indices.last, self[last].isHold, self[last].instant < truth.instant else { return }
+        self[last].leftAt = self[last].leftAt ?? truth.instant
     }
 }
 

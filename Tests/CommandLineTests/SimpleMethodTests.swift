@@ -144,6 +144,15 @@ final class SimpleMethodTests: XCTestCase {
         XCTAssertEqual(steps.map { $0.levels[Self.beacon(1)] }, [-50, -60, -60, -70, -70])
     }
 
+    func testAPlaceThatWasLeftHasNoReadingsOfElsewhere() {
+        var stay = SurveyRecording.Waypoint(
+            instant: .zero, mapID: Self.map, point: MapPoint(x: 3, y: 0), isHold: true)
+        stay.leftAt = Instant(seconds: 10)
+        let survey = SurveyRecording(waypoints: [stay], sightings: [sighting(1, -50), sighting(30, -90)])
+        let places = SimpleSurvey.places(in: survey, settings: SimpleMethodSettings(), weakestKept: -.infinity)
+        XCTAssertEqual(places.map(\.levels), [[Self.beacon(1): -50]])
+    }
+
     func testTheWindowOfAStayBeginsWithIt() {
         let hold = Truth(
             instant: Instant(seconds: 10), mapID: Self.map, point: MapPoint(x: 0, y: 0), isHold: true)

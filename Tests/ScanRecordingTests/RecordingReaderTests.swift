@@ -52,6 +52,27 @@ final class RecordingReaderTests: XCTestCase {
         }
     }
 
+    func testATruthWithARoomOnlyEndsAStay() throws {
+        let folder = try TemporaryFolder()
+        let lines = [
+            header,
+            #"{"t":0,"type":"truth","mapId":1,"x":3,"y":5,"hold":true}"#,
+            #"{"t":0,"type":"truth","room":"Office 1"}"#,
+            #"{"t":10,"type":"truth","room":"Far room"}"#,
+            #"{"t":20,"type":"truth","room":"Hall"}"#,
+            #"{"t":30,"type":"truth","mapId":1,"x":4,"y":5,"hold":true}"#,
+            #"{"t":40,"type":"truth","mapId":1,"x":6,"y":5}"#,
+            #"{"t":45,"type":"truth","room":"Hall"}"#,
+            #"{"t":50,"type":"truth","mapId":1,"x":8,"y":5}"#,
+        ]
+        let path = try folder.write("survey.jsonl", lines.joined(separator: "\n"))
+        let survey = try SurveyRecording(path: path)
+        XCTAssertEqual(survey.waypoints.map(\.point.x), [3, 4, 6, 8])
+        XCTAssertEqual(survey.waypoints.map { $0.leftAt?.seconds }, [10, nil, nil, nil])
+        XCTAssertEqual(
+            [0, 10, 10.5, 29, 35, 45].map { survey.waypoints.place(at: $0)?.point.x }, [3, 3, nil, nil, 4, 7])
+    }
+
     // MARK: - The file
 
     func testAMissingFileIsAnErrorThatNamesIt() throws {

@@ -52,12 +52,11 @@ package struct IdealReadings: Sendable {
 
     /// Returns the true place: that of a stay, or the point on the straight line between two waypoints of one map.
     private func place(at instant: Instant) -> (mapID: MapID, point: MapPoint)? {
-        guard let next = waypoints.firstIndex(where: { $0.instant > instant }) else {
-            return waypoints.last.map { ($0.mapID, $0.point) }
-        }
+        let next = waypoints.firstIndex { $0.instant > instant } ?? waypoints.count
         guard next > 0 else { return nil }
         let before = waypoints[next - 1]
-        return before.isHold
-            ? (before.mapID, before.point) : before.place(toward: waypoints[next], at: instant.seconds)
+        if before.isHold { return before.isStay(at: instant) ? (before.mapID, before.point) : nil }
+        guard next < waypoints.count else { return (before.mapID, before.point) }
+        return before.place(toward: waypoints[next], at: instant.seconds)
     }
 }

@@ -263,7 +263,7 @@ package struct FingerprintCutter {
         for (index, waypoint) in points.enumerated() {
             let next = index + 1 < points.count ? points[index + 1] : nil
             if waypoint.isHold {
-                let end = next?.instant ?? recording.end
+                let end = waypoint.stayEnd(before: next, in: recording)
                 let duration = max(shortestStay, waypoint.instant.seconds(to: end))
                 pieces.append(
                     piece(recording, from: waypoint.instant, through: end, waypoint.mapID, waypoint.point, duration))

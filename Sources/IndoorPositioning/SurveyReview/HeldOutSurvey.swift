@@ -119,7 +119,8 @@ package struct HeldOutSurvey: Sendable {
         for (index, waypoint) in points.enumerated() {
             var target = waypoint
             if waypoint.isHold {
-                target.instant = index + 1 < points.count ? points[index + 1].instant : recording.end
+                let next = index + 1 < points.count ? points[index + 1] : nil
+                target.instant = waypoint.stayEnd(before: next, in: recording)
             } else if waypoint.instant.seconds < warmUp || waypoint.instant.seconds - last < thinning {
                 continue
             } else {

@@ -157,6 +157,8 @@ public struct SurveyRecording: Sendable {
         /// Whether the device stands at the place until the next waypoint. Otherwise, it walks straight to the next
         /// waypoint.
         public var isHold: Bool
+        /// The time from which the place is unknown, of a stay that ends before the next waypoint; nil for all others.
+        package var leftAt: Instant?
 
         /// Creates a waypoint.
         public init(instant: Instant, mapID: MapID, point: MapPoint, isHold: Bool) {
@@ -164,6 +166,15 @@ public struct SurveyRecording: Sendable {
             self.mapID = mapID
             self.point = point
             self.isHold = isHold
+        }
+
+        /// Returns whether the device stands at the place at an instant before the next waypoint.
+        package func isStay(at instant: Instant) -> Bool { isHold && leftAt.map { instant <= $0 } ?? true }
+
+        /// Returns the end of a stay: that of the recording without a next waypoint, and earlier if the place is unknown before.
+        package func stayEnd(before next: Waypoint?, in recording: SurveyRecording) -> Instant {
+            let end = next?.instant ?? recording.end
+            return leftAt.map { min($0, end) } ?? end
         }
 
         /// Returns the interpolated place between this waypoint and the next one at a time in seconds; nil if the next
@@ -198,13 +209,14 @@ extension [SurveyRecording.Waypoint] {
     /// Returns the true place at a time in seconds, of waypoints ordered by instant: that of a stay, or the point on the
     /// straight line between two waypoints of one map.
     ///
-    /// Nil before the first waypoint, after the last one unless the device stays there, and between two maps.
+    /// Nil before the first waypoint, after the last one unless the device stays there, after a stay whose place was left, and
+    /// between two maps.
     package func place(at seconds: Double) -> (mapID: MapID, point: MapPoint)? {
         let instant = Instant(seconds: seconds)
         let next = indices.bisection { self[$0].instant > instant }
         guard next > 0 else { return nil }
         let before = self[next - 1]
-        if before.isHold || before.instant == instant { return (before.mapID, before.point) }
-        return next < count ? before.place(toward: self[next], at: seconds) : nil
+        if before.isStay(at: instant) || before.instant == instant { return (before.mapID, before.point) }
+        return next < count && !before.isHold ? before.place(toward: self[next], at: seconds) : nil
     }
 }

@@ -44,7 +44,7 @@ struct StartScorer: Sendable {
     ///   - first: the instant of the first reading.
     ///   - positions: the positions, ordered by instant.
     mutating func add(truths: [Truth], first: Instant, positions: [Position], in venue: Venue) {
-        let places = truths.compactMap(\.waypoint)
+        let places = [SurveyRecording.Waypoint](truths)
         for (index, instant) in Self.instants(after: first).enumerated() {
             guard let place = places.place(at: instant.seconds), let map = venue.map(place.mapID) else { continue }
             answers[index].count += 1

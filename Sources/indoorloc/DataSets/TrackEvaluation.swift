@@ -194,7 +194,8 @@ struct TrackEvaluation: Sendable {
     private func idealReadings(_ truths: [Truth], seed: UInt64) -> IdealReadings? {
         guard isIdeal else { return nil }
         return IdealReadings(
-            field: field, waypoints: truths.compactMap(\.waypoint), addresses: KnownAddresses(of: venue), seed: seed)
+            field: field, waypoints: [SurveyRecording.Waypoint](truths), addresses: KnownAddresses(of: venue),
+            seed: seed)
     }
 
     /// The ground truth of a recording, the instant of its first reading, its last instant, and the model of its device.

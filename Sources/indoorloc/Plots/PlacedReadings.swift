@@ -62,7 +62,7 @@ struct PlacedReadings: Sendable {
     ) -> (mapID: MapID, point: MapPoint)? {
         guard next > 0 else { return nil }
         let last = waypoints[next - 1]
-        if last.isHold { return (last.mapID, last.point) }
+        if last.isHold { return last.isStay(at: instant) ? (last.mapID, last.point) : nil }
         guard next < waypoints.count else { return nil }
         return last.place(toward: waypoints[next], at: instant.seconds)
     }

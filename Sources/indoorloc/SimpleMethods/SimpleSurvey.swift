@@ -174,7 +174,7 @@ extension SimpleSurvey {
             let start = waypoint.instant.seconds
             let following = index + 1 < waypoints.count ? waypoints[index + 1] : nil
             if waypoint.isHold {
-                let end = following?.instant.seconds ?? recording.end.seconds
+                let end = waypoint.stayEnd(before: following, in: recording).seconds
                 places.append(
                     (
                         SimpleLocator.Place(mapID: waypoint.mapID, point: waypoint.point),

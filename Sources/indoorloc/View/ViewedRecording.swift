@@ -16,6 +16,7 @@ struct ViewedRecording {
         let progress = ProgressLine()
         defer { progress.clear() }
         var (recorder, route) = (LiveMapRecorder(), route)
+        var truths: [SurveyRecording.Waypoint] = []
         var (hasPosition, conclusion) = (false, SessionDiagnosis?.none)
         let interval = recorder.interval
         func note(_ output: SessionOutput) {
@@ -36,15 +37,14 @@ struct ViewedRecording {
         }
         let findings = try session.play(
             path,
-            truth: { truth, _ in
-                if let waypoint = truth.waypoint { recorder.add(waypoint) }
-            },
+            truth: { truth, _ in truths.append(truth) },
             concluding: { conclusion = $0 },
             passing: { reading in
                 progress.show("view: \(Int(reading.instant.seconds)) s of the recording")
                 return [reading]
             }, before: takeFrames, note)
         progress.clear()
+        truths.forEach { recorder.add($0) }
         findings.warning(for: path).map(StandardError.write)
         if !hasPosition, let conclusion { StandardError.line("\(path): \(conclusion.recordingSummary())") }
         if recorder.interval > interval {

@@ -180,6 +180,17 @@ final class FingerprintCutterTests: XCTestCase {
         expectClose(reading?.sum, -110, within: 1e-9)
     }
 
+    func testAStayWhosePlaceWasLeftHasNoReadingsOfElsewhere() {
+        var left = hold(at: 0, x: 1)
+        left.leftAt = Instant(seconds: 4)
+        let levels = [heard(at: 1, -50), heard(at: 5, -90), heard(at: 11, -55), heard(at: 15, -90)]
+        var last = hold(at: 10, x: 5)
+        last.leftAt = Instant(seconds: 12)
+        let pieces = cutter.pieces(of: recording([left, last], levels, end: 20))
+        XCTAssertEqual(pieces.map(\.duration), [4, 2])
+        XCTAssertEqual(pieces.map { $0.readings[PositioningStage.identity(0)]?.sum }, [-50, -55])
+    }
+
     func testTheCutterOmitsASightingWithoutRSSI() {
         let heard = [heard(at: 1, 127), heard(at: 2, .nan), heard(at: 3, -70)]
         let pieces = cutter.pieces(of: recording([hold(at: 0, x: 1)], heard, end: 5))
