@@ -276,14 +276,6 @@ final class FleetLogTests: XCTestCase {
 
 /// The way from gateways on a real broker to the log.
 final class FleetIngestTests: XCTestCase {
-    private func broker() throws -> MosquittoBroker {
-        let broker = try MosquittoBroker(folder: try temporaryFolder())
-        // XCTest requires a Sendable block; it runs after the test, when nothing else uses the broker.
-        nonisolated(unsafe) let stopped = broker
-        addTeardownBlock { stopped.kill() }
-        return broker
-    }
-
     private static let gateways = (0..<12).map { "gateway\($0)" }
     /// Readings with this RSSI in dBm only show that an ingest appends those of a gateway.
     private static let probeRSSI = -40
@@ -329,7 +321,7 @@ final class FleetIngestTests: XCTestCase {
 
     func testTwoIngestsAppendEachReadingOnceAndTheOtherOneContinuesForOneThatEnds() async throws {
         let stage = try await FleetStage([try natsServer()], partitions: 1)
-        let broker = try broker()
+        let broker = try mqttBroker()
         // Tags outside of a register must be heard several times.
         let register = try temporaryFolder() + "/tags.csv"
         let keys = (1...1000).map { "e5ca1ade-f007-ba11-0000-000000000000/1/\($0)\n" }

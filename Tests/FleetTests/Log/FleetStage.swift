@@ -132,6 +132,15 @@ extension XCTestCase {
         addTeardownBlock { stopped.kill() }
         return server
     }
+
+    /// A broker that runs until the test ends.
+    func mqttBroker() throws -> MosquittoBroker {
+        let broker = try MosquittoBroker(folder: try temporaryFolder())
+        // XCTest requires a Sendable block; it runs after the test, when nothing else uses the broker.
+        nonisolated(unsafe) let stopped = broker
+        addTeardownBlock { stopped.kill() }
+        return broker
+    }
 }
 
 /// The built program `indoorloc-fleet` in a process that a test stops, continues or kills, and whose lines it awaits.
