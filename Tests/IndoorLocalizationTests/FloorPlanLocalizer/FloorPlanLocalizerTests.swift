@@ -158,7 +158,11 @@ final class FloorPlanLocalizerTests: XCTestCase {
         let positions = stage.positioner.positions
         await stage.positioner.start()
         func pass(until seconds: Double) async throws -> [Position] {
-            let alarms = Task { while true { stage.clock.advance(to: try await stage.clock.waitForSleeper()) } }
+            // The clock must not run on while the test takes the positions: without a beacon, their radius grows.
+            let end = stage.clock.now.advanced(by: .seconds(2))
+            let alarms = Task {
+                while true { stage.clock.advance(to: try await stage.clock.waitForSleeper(dueBy: end)) }
+            }
             let told = try await Bounded.elements(of: positions, until: "\(seconds) s") {
                 $0.instant.seconds >= seconds
             }
