@@ -197,7 +197,7 @@ let targets: [Target] = [
     .testTarget(name: "IIOReceivingTests", dependencies: ["IIOReceiving", "IndoorLocalizationTesting"]),
     .testTarget(
         name: "GeofenceLoggingTests",
-        dependencies: ["GeofenceLogging", "CSQLite", "IndoorLocalizationTesting", "KilledProcess"]),
+        dependencies: ["GeofenceLogging", "SQLiteFiles", "CSQLite", "IndoorLocalizationTesting", "KilledProcess"]),
     .testTarget(
         name: "RecordUploadTests",
         dependencies: [

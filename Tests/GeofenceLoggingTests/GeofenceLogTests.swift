@@ -2,6 +2,7 @@ import CSQLite
 import Foundation
 import IndoorLocalization
 import IndoorLocalizationTesting
+import SQLiteFiles
 import Synchronization
 import XCTest
 @testable import GeofenceLogging
