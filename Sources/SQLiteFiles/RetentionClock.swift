@@ -62,16 +62,29 @@ package struct RetentionClock: Hashable, Sendable {
     }
 
     /// Advances the clock to the present moment.
-    package mutating func advance(to now: DeviceMoment) {
+    ///
+    /// - Parameters:
+    ///   - settling: the uptime in seconds before which the device's clock isn't followed after a restart, because it
+    ///     may not be set yet.
+    ///   - longestOff: the maximum number of seconds by which a restart can age the records.
+    package mutating func advance(
+        to now: DeviceMoment, settling: Double = 0, longestOff: Double = RetentionClock.longestOff
+    ) {
         let passed = now.uptime - moment.uptime
         if now.boot == moment.boot, !now.boot.isEmpty, passed >= 0 {
             let expected = time + passed
             time = abs(now.clock - expected) <= Self.tolerance ? max(time, now.clock) : expected
         } else {
-            time += min(max(0, now.clock - time), Self.longestOff)
+            guard now.uptime >= settling else { return }
+            time += min(max(0, now.clock - time), longestOff)
         }
         moment = now
     }
+
+    /// Advances the clock to the time of the oldest record, which makes none too old.
+    ///
+    /// Otherwise, if the device's clock was years behind when the file began, this clock would stay behind for years.
+    package mutating func follow(oldest record: Double) { time = max(time, record) }
 }
 
 extension RetentionClock {

@@ -19,7 +19,7 @@ import VenuePackets
 package actor TagHistory: FleetOutputSink {
     /// The settings of a history.
     package struct Settings: Hashable, Sendable {
-        /// The age after which visits and positions are deleted; nil for no limit.
+        /// The age after which visits and positions are deleted; nil for no limit. Jumps of the clock don't count.
         package var age: Duration?
         /// The size of the file in bytes beyond which the oldest positions, and then the oldest visits, are deleted.
         package var size: Int?
@@ -97,6 +97,8 @@ package actor TagHistory: FleetOutputSink {
     private nonisolated let executor = BlockingExecutor(label: "TagHistory")
     private nonisolated let queue: HistoryQueue
     private let settings: Settings
+    /// Tells which rows are too old; nil without a limit.
+    private var ageLimit: AgeLimit?
     private let rooms: [Room]
     private let areas: AreaIndex
     private let report: @Sendable (Report) -> Void
@@ -121,11 +123,13 @@ package actor TagHistory: FleetOutputSink {
     ///   - mostWaiting: the number of waiting outputs from which further ones are lost.
     ///   - waiting: the longest time that a transaction waits for another program.
     ///   - report: receives what happens to the outputs; it must not block.
+    ///   - now: returns the present moment of the device, with which the rows age.
     /// - Throws: ``TagHistoryError`` if the file can't be opened, is none of a history, has a newer version, or if
     ///   another process writes it.
     package init(
         path: String, rooms: [Room] = [], settings: Settings = Settings(), mostWaiting: Int = TagHistory.mostWaiting,
-        waiting: Duration = .seconds(5), report: @escaping @Sendable (Report) -> Void = { _ in }
+        waiting: Duration = .seconds(5), report: @escaping @Sendable (Report) -> Void = { _ in },
+        now: @escaping @Sendable () -> DeviceMoment = DeviceMoment.now
     ) throws(TagHistoryError) {
         let database = try SQLiteFile<TagHistoryError>(path: path, waiting: waiting)
         // A file gives the space of deleted rows back only if this is set before the tables.
@@ -136,6 +140,7 @@ package actor TagHistory: FleetOutputSink {
         try database.run("PRAGMA synchronous = NORMAL")
         // The files of the first programs have no such index.
         try database.run("CREATE INDEX IF NOT EXISTS visit_time ON visit (end)")
+        if let age = settings.age { ageLimit = try AgeLimit(age, in: database, now: now) }
         self.path = path
         reader = try TagHistoryReader(path: path, limit: Self.longestQuery)
         self.settings = settings
@@ -364,9 +369,9 @@ package actor TagHistory: FleetOutputSink {
     }
 
     /// Deletes what exceeds the limits; returns whether nothing exceeds them any more.
-    private func prune(at now: Instant) throws(TagHistoryError) -> Bool {
-        if let age = settings.age {
-            let limit = Self.milliseconds(now.advanced(by: .zero - age))
+    private func prune(at newest: Instant) throws(TagHistoryError) -> Bool {
+        if let bound = try ageLimit?.bound(in: database, at: newest) {
+            let limit = Self.milliseconds(bound)
             try database.run("DELETE FROM position WHERE time < ?", [limit])
             try database.run("DELETE FROM visit WHERE end < ?", [limit])
         }

@@ -157,7 +157,9 @@ final class MissingOutputsTests: XCTestCase {
     func testOutputsAreWrittenWhileOldOnesCannotBeDeleted() async throws {
         let (path, reports) = (try path(), Reports())
         let settings = TagHistory.Settings(age: .seconds(10))
-        let history = try TagHistory(path: path, settings: settings, waiting: .zero) { reports.add($0) }
+        let moment = DeviceMoment(clock: Self.start.seconds + 300, boot: "a", uptime: 36_000)
+        let history = try TagHistory(
+            path: path, settings: settings, waiting: .zero, report: { reports.add($0) }, now: { moment })
         let other = try SQLiteFile<TagHistoryError>(path: path, waiting: .zero)
         try other.run(
             "CREATE TRIGGER keep BEFORE DELETE ON position BEGIN SELECT RAISE(ABORT, 'positions are kept'); END")

@@ -198,7 +198,8 @@ final class TagHistoryTests: XCTestCase {
     }
 
     func testOldRowsAreDeletedByAgeAndBySize() async throws {
-        let aged = try TagHistory(path: path(), settings: .init(age: .seconds(100)))
+        let moment = DeviceMoment(clock: start.seconds + 300, boot: "a", uptime: 36_000)
+        let aged = try TagHistory(path: path(), settings: .init(age: .seconds(100)), now: { moment })
         await aged.write(outputs() + [output("cart", position(1, "Hall", 200), 200)])
         await aged.flush()
         let visits = try await aged.reader.visits(query())
@@ -231,7 +232,8 @@ final class TagHistoryTests: XCTestCase {
 
     func testATagWhoseRowsAreDeletedIsDeletedAndCanReturn() async throws {
         let path = try path()
-        let history = try TagHistory(path: path, settings: .init(age: .seconds(100)))
+        let moment = DeviceMoment(clock: start.seconds + 300, boot: "a", uptime: 36_000)
+        let history = try TagHistory(path: path, settings: .init(age: .seconds(100)), now: { moment })
         await history.write(
             outputs() + [output("cart", position(1, "Hall", 200), 200), output("watch", .present, 200)])
         await history.flush()
