@@ -218,7 +218,7 @@ final class FleetInputTests: XCTestCase {
         running.task.cancel()
         try await Bounded.wait(for: "end of the input") { await running.task.value }
         let deadline = ContinuousClock.now + Bounded.longest
-        while !broker.log.contains("Received DISCONNECT"), ContinuousClock.now < deadline {
+        while !broker.log.contains("Received DISCONNECT from indoorloc"), ContinuousClock.now < deadline {
             // Each connection proves that the broker has gone on.
             try await GatewayPublisher(port: broker.port).close()
         }

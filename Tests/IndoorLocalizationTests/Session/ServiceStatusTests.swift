@@ -173,6 +173,8 @@ final class UnexplainedSilenceTests: XCTestCase {
         let errors = stage.localizer.errors
         await stage.localizer.start()
         try await stage.source.waitUntilScanning()
+        // Before the session knows its venues, a reading identifies none.
+        try await stage.reach("searchVenue")
         for tick in 0...60 {
             stage.source.send(SessionStage.heard(1, 40, at: LocalizerStage.beginning + Double(tick) / 10))
         }

@@ -411,6 +411,10 @@ final class LocalizerPauseTests: XCTestCase {
         stage.clock.advance(by: .seconds(60))
         await stage.localizer.resume()
         try await stage.source.waitUntilScanning(2)
+        // Before the session knows its venues, a reading identifies none.
+        _ = try await Bounded.elements(of: stage.localizer.states, until: "the venues") {
+            !["idle", "started"].contains($0.name)
+        }
         let (memory, events) = (await stage.localizer.memory, await stage.localizer.eventHistory)
         XCTAssertEqual(memory.stay?.venueID, SessionStage.office.id)
         XCTAssertGreaterThanOrEqual(memory.age, .seconds(60))
