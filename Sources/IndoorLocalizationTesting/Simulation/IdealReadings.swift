@@ -55,8 +55,7 @@ package struct IdealReadings: Sendable {
         let next = waypoints.firstIndex { $0.instant > instant } ?? waypoints.count
         guard next > 0 else { return nil }
         let before = waypoints[next - 1]
-        if before.isHold { return before.isStay(at: instant) ? (before.mapID, before.point) : nil }
-        guard next < waypoints.count else { return (before.mapID, before.point) }
-        return before.place(toward: waypoints[next], at: instant.seconds)
+        if next == waypoints.count, !before.isHold { return (before.mapID, before.point) }
+        return before.place(at: instant, before: next < waypoints.count ? waypoints[next] : nil)
     }
 }

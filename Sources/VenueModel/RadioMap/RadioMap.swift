@@ -168,8 +168,12 @@ public struct SurveyRecording: Sendable {
             self.isHold = isHold
         }
 
-        /// Returns whether the device stands at the place at an instant before the next waypoint.
-        package func isStay(at instant: Instant) -> Bool { isHold && leftAt.map { instant <= $0 } ?? true }
+        /// Returns the place at an instant before the next waypoint: that of a stay, or the point on the way to the next
+        /// waypoint; nil if it is unknown.
+        package func place(at instant: Instant, before next: Waypoint?) -> (mapID: MapID, point: MapPoint)? {
+            guard isHold else { return next.flatMap { place(toward: $0, at: instant.seconds) } }
+            return leftAt.map { instant > $0 } == true ? nil : (mapID, point)
+        }
 
         /// Returns the end of a stay: that of the recording without a next waypoint, and earlier if the place is unknown before.
         package func stayEnd(before next: Waypoint?, in recording: SurveyRecording) -> Instant {
@@ -216,7 +220,7 @@ extension [SurveyRecording.Waypoint] {
         let next = indices.bisection { self[$0].instant > instant }
         guard next > 0 else { return nil }
         let before = self[next - 1]
-        if before.isStay(at: instant) || before.instant == instant { return (before.mapID, before.point) }
-        return next < count && !before.isHold ? before.place(toward: self[next], at: seconds) : nil
+        if before.instant == instant { return (before.mapID, before.point) }
+        return before.place(at: instant, before: next < count ? self[next] : nil)
     }
 }

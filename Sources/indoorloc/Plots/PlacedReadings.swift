@@ -48,23 +48,16 @@ struct PlacedReadings: Sendable {
             var next = 0
             for sighting in recording.sightings where Sighting.isMeasurement(rssi: sighting.rssi) {
                 while next < waypoints.count, waypoints[next].instant <= sighting.instant { next += 1 }
-                guard let place = Self.place(in: waypoints, before: next, at: sighting.instant) else { continue }
+                let following = next < waypoints.count ? waypoints[next] : nil
+                guard next > 0, let place = waypoints[next - 1].place(at: sighting.instant, before: following) else {
+                    continue
+                }
                 readings.append(
                     Reading(
                         beacon: sighting.beacon, mapID: place.mapID, point: place.point,
                         rssi: sighting.rssi + conditions.shift))
             }
         }
-    }
-
-    private static func place(
-        in waypoints: [SurveyRecording.Waypoint], before next: Int, at instant: Instant
-    ) -> (mapID: MapID, point: MapPoint)? {
-        guard next > 0 else { return nil }
-        let last = waypoints[next - 1]
-        if last.isHold { return last.isStay(at: instant) ? (last.mapID, last.point) : nil }
-        guard next < waypoints.count else { return nil }
-        return last.place(toward: waypoints[next], at: instant.seconds)
     }
 
     /// Returns the readings of some beacons; all for an empty set.
