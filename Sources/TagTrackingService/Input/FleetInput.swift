@@ -124,12 +124,12 @@ package final class MessageQueue: Sendable {
         }
     }
 
-    /// Removes and returns all messages in the order of their arrival, and the number of messages lost since the last
-    /// call.
-    package func drain() -> (messages: [GatewayMessage], lost: Int) {
+    /// Removes and returns all messages in the order of their arrival, with the number of messages that were taken before
+    /// them, and of those lost since the last call.
+    package func drain() -> (messages: [GatewayMessage], first: UInt64, lost: Int) {
         content.withLock { content in
             defer { content = Content(count: content.count) }
-            return (content.messages, content.lost)
+            return (content.messages, content.count - UInt64(content.messages.count), content.lost)
         }
     }
 }

@@ -50,8 +50,6 @@ package final class FleetIngest: Sendable {
     /// The time of the loss of the connection to the broker; nil with a connection.
     private let disconnectedAt = Guarded<ContinuousClock.Instant?>(ContinuousClock.now)
     private let intake: Guarded<TagIntake>
-    /// The number of messages that were handled so far.
-    private let handled = Guarded<UInt64>(0)
     private let countsSoFar = Guarded(Counts())
 
     /// Creates an ingest.
@@ -143,20 +141,16 @@ package final class FleetIngest: Sendable {
 
     /// Appends the readings that have arrived. Further messages wait until the log has acknowledged these.
     private func append() async throws {
-        let (messages, lost) = queue.drain()
+        let (messages, first, lost) = queue.drain()
         if lost > 0 {
             countsSoFar.withLock { $0.lost += lost }
             report(.lost(messages: lost))
         }
         let owned = owned.withLock(\.self)
-        let start = handled.withLock { handled in
-            defer { handled += UInt64(messages.count) }
-            return handled
-        }
         var readings = DistinctReadings()
         var foreign = 0
         let events = intake.withLock { intake in
-            for (number, message) in zip(start..., messages) {
+            for (number, message) in zip(first..., messages) {
                 for reading in intake.readings(of: message) {
                     let owner = owned[partitioning.group(ofGateway: reading.receiver)]
                     if let owner, owner.gate.isWanted, owner.first <= number {

@@ -152,7 +152,7 @@ package struct FleetService: Sendable {
         func stepped() async -> Work {
             var next = self
             if let register = service.newRegister() { await next.use(register) }
-            let (messages, lost) = service.queue.drain()
+            let (messages, _, lost) = service.queue.drain()
             if lost > 0 { service.report(.lost(messages: lost)) }
             let now = service.now()
             await next.follow(service.clock())
