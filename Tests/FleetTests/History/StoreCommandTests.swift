@@ -15,8 +15,7 @@ final class StoreCommandTests: HistoryTestCase {
     }
 
     func testTheCommandStoresTheOutputsOfABroker() async throws {
-        let broker = try MosquittoBroker(folder: try temporaryFolder())
-        defer { broker.kill() }
+        let broker = try mqttBroker()
         let address = try database()
         let sink = try MQTTOutputSink(MQTTBroker(host: "127.0.0.1", port: broker.port))
         await sink.start()
@@ -51,8 +50,7 @@ final class StoreCommandTests: HistoryTestCase {
 
     /// The broker drops it, because the command states its largest packet. Otherwise it would be counted as invalid.
     func testAnOutputAbove64KiBIsNotReceived() async throws {
-        let broker = try MosquittoBroker(folder: try temporaryFolder())
-        defer { broker.kill() }
+        let broker = try mqttBroker()
         let address = try database()
         let (link, events) = MQTTLink.open(
             MQTTBroker(host: "127.0.0.1", port: broker.port), clientID: "large", will: nil, keepAliveSeconds: 60)
