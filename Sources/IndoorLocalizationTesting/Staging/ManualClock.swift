@@ -14,6 +14,8 @@ public final class ManualClock: Clock, Sendable {
     private struct State: Sendable {
         var now: Instant
         var sleepers: [UInt64: Instant] = [:]
+        /// The keys of the cancelled tasks that have not gone on yet.
+        var cancelled: Set<UInt64> = []
         var nextKey: UInt64 = 0
 
         var pending: [Instant] { sleepers.values.filter { $0 > now }.sorted() }
@@ -37,16 +39,27 @@ public final class ManualClock: Clock, Sendable {
     public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
         let key = state.update { state in
             state.nextKey += 1
-            state.sleepers[state.nextKey] = deadline
             return state.nextKey
         }
-        @Sendable func remove() { state.update { _ = $0.sleepers.removeValue(forKey: key) } }
-        defer { remove() }
-        // A cancelled task doesn't sleep any more, although it may go on much later.
+        defer {
+            state.update { state in
+                state.sleepers[key] = nil
+                state.cancelled.remove(key)
+            }
+        }
+        // A cancelled task doesn't sleep any more, although it may go on much later; and one that is cancelled before it
+        // sleeps is never seen asleep.
         try await withTaskCancellationHandler {
+            state.update { state in
+                guard !state.cancelled.contains(key) else { return }
+                state.sleepers[key] = deadline
+            }
             try await state.wait { $0.now >= deadline }
         } onCancel: {
-            remove()
+            state.update { state in
+                state.sleepers[key] = nil
+                state.cancelled.insert(key)
+            }
         }
     }
 
