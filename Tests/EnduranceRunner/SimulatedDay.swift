@@ -28,6 +28,12 @@ struct SimulatedDay {
         var errors: [String]
     }
 
+    /// The numbers of positions that have reached the readers of the streams.
+    private struct Received: Sendable {
+        var positions = 0
+        var outputs = 0
+    }
+
     private let hours: Double
     private let settings: LocalizationSettings
     private let venue: Venue
@@ -70,15 +76,19 @@ struct SimulatedDay {
             eventHistory: EventHistory(capacity: 10))
         let (positions, outputs, errors) = (localizer.positions, localizer.outputs, localizer.errors)
         let score = Guarded<[Int: [Double]]>([:])
+        let received = Guarded(Received())
         let scorer = Task { [truths, round] in
             for await position in positions {
                 let seconds = position.instant.seconds - 1
                 let error = Self.error(of: position, at: seconds.truncatingRemainder(dividingBy: round), truths)
                 score.withLock { $0[Int(seconds / round), default: []].append(error) }
+                received.withLock { $0.positions += 1 }
             }
         }
         let reader = Task {
-            var count = 0; for await _ in outputs { count += 1 }; return count
+            for await output in outputs {
+                if case .position = output.content { received.withLock { $0.outputs += 1 } }
+            }
         }
         let failures = Task {
             var descriptions: [String] = []
@@ -87,7 +97,7 @@ struct SimulatedDay {
         }
         await localizer.start()
         try await source.waitForScans()
-        try await waitUntilHandled(0, by: localizer)
+        try await waitUntilHandled(0, by: localizer, received)
 
         let rounds = max(2, Int((hours * 3600 / round).rounded()))
         let warm = max(1, rounds / 10)
@@ -95,7 +105,7 @@ struct SimulatedDay {
         var quantiles: [(median: Double, percentile90: Double)] = []
         var sent = 0
         for index in 0..<rounds {
-            try await play(index, to: localizer, source, clock, &sent)
+            try await play(index, to: localizer, source, clock, received, &sent)
             // Only two numbers of each round stay, so that the measurement itself needs no memory.
             let errors = score.withLock { score in (score.removeValue(forKey: index) ?? []).sorted() }
             guard !errors.isEmpty else { throw CycleError("round \(index) has no position") }
@@ -122,26 +132,34 @@ struct SimulatedDay {
     ///
     /// The session handles each wake-up and each reading before time passes, so that a slow machine changes no result.
     private func play(
-        _ index: Int, to localizer: Localizer, _ source: ScriptedSource, _ clock: ManualClock, _ sent: inout Int
+        _ index: Int, to localizer: Localizer, _ source: ScriptedSource, _ clock: ManualClock,
+        _ received: Guarded<Received>, _ sent: inout Int
     ) async throws {
         // The first instant is 1 s, as in a recording.
         let offset = Duration.seconds(Double(index) * round + 1)
         for reading in readings {
             let reading = shifted(reading, by: offset)
             clock.advance(to: reading.instant)
-            try await waitUntilHandled(sent, by: localizer)
+            try await waitUntilHandled(sent, by: localizer, received)
             source.send(reading)
             sent += 1
-            try await waitUntilHandled(sent, by: localizer)
+            try await waitUntilHandled(sent, by: localizer, received)
         }
         clock.advance(to: Instant(seconds: round).advanced(by: offset))
-        try await waitUntilHandled(sent, by: localizer)
+        try await waitUntilHandled(sent, by: localizer, received)
     }
 
-    /// Waits until the session has handled the readings and all wake-ups that are due, and waits for no venue.
-    private func waitUntilHandled(_ readings: Int, by localizer: Localizer) async throws {
-        for _ in 0..<1_000_000 {
-            if await localizer.hasHandled(readings) { return }
+    /// Waits until the session has handled the readings and all wake-ups that are due, and waits for no venue; and until
+    /// the readers have its positions, because a stream drops elements if its reader is late.
+    private func waitUntilHandled(
+        _ readings: Int, by localizer: Localizer, _ received: Guarded<Received>
+    ) async throws {
+        let end = ContinuousClock.now + Bounded.longest
+        while ContinuousClock.now < end {
+            if await localizer.hasHandled(readings) {
+                let positions = await localizer.activityCounts.positions
+                if received.withLock({ min($0.positions, $0.outputs) }) >= positions { return }
+            }
             await Task.yield()
         }
         throw CycleError("the session does not handle its readings")
