@@ -14,10 +14,12 @@ enum CycleSubject: String, CaseIterable {
     fileprivate var longestSleep: Duration {
         switch self {
         case .localizer, .scanner, .plugins: .zero
-        case .liveMap: LiveMapServer.Limits().head
-        case .sharing: max(SharingMachine.refreshInterval, MQTTSharingSettings().patience)
+        case .liveMap, .sharing: Self.patience
         }
     }
+
+    /// The limit of the server and of the device for the other end: a busy machine may exceed the usual ones.
+    fileprivate static let patience = Duration.seconds(60)
 }
 
 /// The surroundings of the cycles, which stay from one cycle to the next.
@@ -156,7 +158,9 @@ struct CycleStage {
         let session = LiveMapSession(localizer, title: "office", venues: [Self.venue])
         remains.watch(session)
         let work = Task { await session.run() }
-        let server = try LiveMapServer(content: session, address: try LiveMapAddress("127.0.0.1:0"))
+        var limits = LiveMapServer.Limits()
+        (limits.head, limits.silence) = (CycleSubject.patience, CycleSubject.patience)
+        let server = try LiveMapServer(content: session, address: try LiveMapAddress("127.0.0.1:0"), limits: limits)
         remains.watch(server)
         let reply = try LoopbackClient.get("/api/v1/venue", port: server.address.port)
         guard reply.hasPrefix("HTTP/1.1 200") else { throw CycleError("the live map replied \(reply.prefix(200))") }
@@ -168,7 +172,7 @@ struct CycleStage {
     private func runSharing(_ cycle: Int, _ remains: Remains) async throws {
         guard let broker else { throw CycleError("no broker") }
         var settings = MQTTSharingSettings()
-        settings.interval = .zero
+        (settings.interval, settings.patience) = (.zero, CycleSubject.patience)
         let sharing = try MQTTPositionSharing(
             MQTTBroker(host: "127.0.0.1", port: broker.port), device: DeviceID("device-\(cycle % 10)"),
             settings: settings)
