@@ -183,7 +183,10 @@ final class GeofenceLogTests: XCTestCase {
 
     func testTwoLogsWriteToOneFileConcurrently() async throws {
         let path = try temporaryLog()
-        let logs = [try GeofenceLog(path: path), try GeofenceLog(path: path)]
+        // The other log may be stopped in the middle of a write for longer than the usual time.
+        var settings = GeofenceLogSettings()
+        settings.busyTimeout = Bounded.longest
+        let logs = [try GeofenceLog(path: path, settings: settings), try GeofenceLog(path: path, settings: settings)]
         try await withThrowingTaskGroup(of: Void.self) { group in
             for log in logs {
                 let records = (0..<100).map { record(at: Double($0)) }
