@@ -141,7 +141,7 @@ final class BeaconNamingTests: XCTestCase {
         let root = try temporaryFolder()
         _ = try VenuePublisher(folder: root).publish([packet])
         let server = try nginx(serving: root)
-        let repository = VenueRepository(cache: try temporaryFolder(), server: try VenueServer(server.url()))
+        let repository = VenueRepository(cache: try temporaryFolder(), server: try awaitedServer(server.url()))
         let known = try await repository.catalogue()
         XCTAssertEqual(known, [VenueSummary(of: try named())])
         let downloaded = try await repository.venue(7)

@@ -166,7 +166,7 @@ final class RemoteSettingsTests: XCTestCase {
         try write("{\"areaDwell\": 4}", to: root)
         let server = try nginx(serving: root)
         let clock = ManualClock()
-        let remote = RemoteSettings(try VenueServer(server.url()), clock: clock, seed: 1)
+        let remote = RemoteSettings(try awaitedServer(server.url()), clock: clock, seed: 1)
         let updates = remote.updates()
         let place = server.url() + "/settings.json:1"
         let first = try await next(updates)
@@ -198,11 +198,11 @@ final class RemoteSettingsTests: XCTestCase {
     func testAnUnreachableServerIsANetworkErrorAndARefusalACredentialError() async throws {
         let refusing = try nginx(
             serving: try temporaryFolder(), NginxServer.Configuration(server: "", location: "return 401;"))
-        let updates = RemoteSettings(try VenueServer(refusing.url()), clock: ManualClock()).updates()
+        let updates = RemoteSettings(try awaitedServer(refusing.url()), clock: ManualClock()).updates()
         guard case .failure(let refusal) = try await next(updates) else { return XCTFail("no refusal") }
         XCTAssertEqual(refusal.code, .credential)
         refusing.stop()
-        let later = RemoteSettings(try VenueServer(refusing.url()), clock: ManualClock()).updates()
+        let later = RemoteSettings(try awaitedServer(refusing.url()), clock: ManualClock()).updates()
         guard case .failure(let away) = try await next(later) else { return XCTFail("no failure") }
         XCTAssertEqual(away.code, .network)
     }

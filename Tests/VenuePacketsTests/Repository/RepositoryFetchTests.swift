@@ -263,16 +263,16 @@ final class RepositoryStatusTests: XCTestCase {
 
     func testTheStoredVersionIsUsedIfANewerOneCannotBeFetched() async throws {
         let root = try publishedFolder()
-        let limited = NginxServer.Configuration(
-            http: "limit_req_zone $binary_remote_addr zone=once:1m rate=1r/m;",
-            server: "location /venues/ { limit_req zone=once; limit_req_status 503; }")
-        // One packet a minute: the first one comes, the next one does not.
-        let server = try nginx(serving: root, limited)
+        let busy = try temporaryFolder() + "/busy"
+        // The first packet comes, the next one does not.
+        let server = try nginx(
+            serving: root, NginxServer.Configuration(server: "location /venues/ { if (-f \(busy)) { return 503; } }"))
         let cache = try temporaryFolder()
         let address = try awaitedServer(server.url())
         let errors = try await reportedErrors(of: VenueRepository(cache: cache, server: address)) { repository in
             try assertWhole(try await repository.venue(1), version: 3)
             try publish(version: 4, in: root)
+            try Data().write(to: URL(filePath: busy))
             _ = try await repository.catalogue()
             try assertWhole(try await repository.venue(1), version: 3)
         }

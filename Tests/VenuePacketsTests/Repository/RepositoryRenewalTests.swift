@@ -12,7 +12,7 @@ final class RepositoryRenewalTests: XCTestCase {
         over server: NginxServer, clock: ManualClock, cache: String? = nil, seed: UInt64 = 3
     ) throws -> VenueRepository {
         VenueRepository(
-            cache: try cache ?? temporaryFolder(), server: try VenueServer(server.url()), clock: clock, seed: seed)
+            cache: try cache ?? temporaryFolder(), server: try awaitedServer(server.url()), clock: clock, seed: seed)
     }
 
     /// Returns the next catalogue and the next packet among the updates.

@@ -132,7 +132,7 @@ final class RepositoryTrustTests: XCTestCase {
         ] {
             let guarded = NginxServer.Configuration(location: "if ($http_authorization != '\(header)') { return 401; }")
             let server = try nginx(serving: try publishedFolder(), guarded)
-            let address = try VenueServer(server.url(), credentials: credentials)
+            let address = try awaitedServer(server.url(), credentials: credentials)
             let repository = VenueRepository(cache: try temporaryFolder(), server: address)
             try assertWhole(try await repository.venue(1), version: 3)
             XCTAssertEqual(Set(try server.stopAndTellRequests().map(\.authorization)), [header])
@@ -145,7 +145,7 @@ final class RepositoryTrustTests: XCTestCase {
             let moved = NginxServer.Configuration(
                 location: "return 302 http://localhost:\(target.port)$request_uri;")
             let server = try nginx(serving: try temporaryFolder(), moved)
-            let address = try VenueServer(server.url(), credentials: credentials)
+            let address = try awaitedServer(server.url(), credentials: credentials)
             let repository = VenueRepository(cache: try temporaryFolder(), server: address)
             try assertWhole(try await repository.venue(1), version: 3)
             XCTAssertTrue(try server.stopAndTellRequests().allSatisfy { !$0.authorization.isEmpty })
@@ -162,7 +162,7 @@ final class RepositoryTrustTests: XCTestCase {
             (VenueServerCredentials.bearer(token), token), (.basic(user: "user", password: password), password),
         ] {
             let cache = try temporaryFolder()
-            let address = try VenueServer(server.url(), credentials: credentials)
+            let address = try awaitedServer(server.url(), credentials: credentials)
             let repository = VenueRepository(cache: cache, server: address)
             let error = await repositoryError { try await repository.venue(1) }
             var texts = ["\(credentials)", String(reflecting: credentials), "\(address)", String(reflecting: address)]

@@ -129,9 +129,22 @@ final class Collected<Element: Sendable>: Sendable {
 func awaitedServer(
     _ url: String, _ patience: RetryPolicy = RetryPolicy(), credentials: VenueServerCredentials? = nil
 ) throws -> VenueServer {
-    var patience = patience
+    var patience = patience.unhurried
     patience.grace = .seconds(3600)
     return try VenueServer(url, credentials: credentials, patience: patience)
+}
+
+extension RetryPolicy {
+    /// The policy with the limits of time that a test has set. The others are as long as possible, because a busy machine
+    /// may exceed the usual ones, and another attempt is another request.
+    fileprivate var unhurried: RetryPolicy {
+        let (usual, longest) = (RetryPolicy(), Duration.seconds(3600))
+        var policy = self
+        if connectTimeout == usual.connectTimeout { policy.connectTimeout = longest }
+        if stallTimeout == usual.stallTimeout { policy.stallTimeout = longest }
+        if transferTimeout == usual.transferTimeout { policy.transferTimeout = longest }
+        return policy
+    }
 }
 
 extension XCTestCase {

@@ -183,7 +183,7 @@ final class VenuePublisherTests: XCTestCase {
         _ = try VenuePublisher(folder: root).publish([packet])
         let server = try nginx(serving: root)
         let cache = try temporaryFolder()
-        let repository = VenueRepository(cache: cache, server: try VenueServer(server.url()))
+        let repository = VenueRepository(cache: cache, server: try awaitedServer(server.url()))
         let known = try await repository.catalogue()
         XCTAssertEqual(known.first?.addresses, [address: venue.beacons[1].identity])
         XCTAssertEqual(known, [VenueSummary(of: venue)])

@@ -89,7 +89,7 @@ final class CrownstoneSampleTests: XCTestCase {
             topics.update { $0.append("\(event.kind) \(event.regionID) \(event.room)") }
         }
         await localization.start()
-        try await Bounded.wait(for: "the hall") { try await topics.wait { $0.last == "current home hall" } }
+        try await Bounded.wait(for: "the hall") { try await topics.wait { $0.contains("current home hall") } }
         subscription.close()
         let changes = topics.value.filter { !$0.hasPrefix("current") }
         XCTAssertEqual(changes.prefix(3), ["enter home kitchen", "exit home kitchen", "enter home hall"])
