@@ -452,6 +452,7 @@ final class PrometheusTests: XCTestCase {
             root: folder, folder: folder,
             NginxServer.Configuration(
                 location: "default_type \"\(MetricText.Format.openMetrics.mediaType)\"; charset off;"))
+        defer { server.stop() }
         let prometheus = try PrometheusServer(targets: "127.0.0.1:\(server.port)", folder: folder)
         _ = try prometheus.answer("targets", containing: #""health":"up","#, #""lastError":"","#)
         for (query, value) in [

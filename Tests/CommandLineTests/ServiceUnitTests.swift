@@ -378,7 +378,7 @@ final class FleetRestrictionTests: XCTestCase {
         let nats = try NATSServer(folder: try temporaryFolder())
         defer { nats.kill() }
         let database = try PostgreSQLServer(folder: try temporaryFolder())
-        defer { database.kill() }
+        defer { database.stop() }
         let broker = try broker()
         let setup = try Tool.run(["setup", "--nats", nats.url], program: try Self.program())
         XCTAssertEqual(setup.status, 0, setup.errors)

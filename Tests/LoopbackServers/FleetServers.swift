@@ -137,7 +137,7 @@ package final class PostgreSQLServer: Sendable {
         throw TestPort.Failure(description: "postgres did not start in \(data)")
     }
 
-    deinit { kill() }
+    deinit { stop() }
 
     /// Returns the address of a database.
     package func address(_ database: String = "postgres", user: String = PostgreSQLServer.user) -> String {
@@ -155,11 +155,24 @@ package final class PostgreSQLServer: Sendable {
         process.waitUntilExit()
     }
 
+    /// Stops the server at once, without a checkpoint.
+    ///
+    /// Unlike a killed one, it leaves no shared memory to the system, which has a limited number of pieces.
+    package func stop() {
+        let process = process.withLock(\.self)
+        guard process.isRunning else { return }
+        Glibc.kill(process.processIdentifier, SIGQUIT)
+        let deadline = ContinuousClock.now + .seconds(TestPort.bound)
+        while process.isRunning, ContinuousClock.now < deadline { poll(nil, 0, 5) }
+        kill()
+    }
+
     /// Starts the server again on the same port, with its data.
     package func restart() throws {
         kill()
-        // The killed children may keep the shared memory for a moment.
-        for _ in 0..<20 {
+        // The killed children keep the shared memory until they have gone, which may take long on a busy machine.
+        let deadline = ContinuousClock.now + .seconds(TestPort.bound)
+        while ContinuousClock.now < deadline {
             guard let process = try Self.start(folder, port) else { continue }
             self.process.withLock { $0 = process }
             return

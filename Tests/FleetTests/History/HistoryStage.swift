@@ -58,7 +58,7 @@ class HistoryTestCase: XCTestCase {
 
     override class func tearDown() {
         shared.withLock { shared in
-            shared?.server.kill()
+            shared?.server.stop()
             shared.map { try? FileManager.default.removeItem(atPath: $0.folder) }
             shared = nil
         }
@@ -84,7 +84,7 @@ class HistoryTestCase: XCTestCase {
         access: String = "", identity: (certificate: String, key: String)? = nil
     ) throws -> PostgreSQLServer {
         let server = try PostgreSQLServer(folder: try temporaryFolder(), access: access, identity: identity)
-        addTeardownBlock { server.kill() }
+        addTeardownBlock { server.stop() }
         return server
     }
 
