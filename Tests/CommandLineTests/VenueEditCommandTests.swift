@@ -192,7 +192,7 @@ final class VenueEditCommandTests: XCTestCase {
             ["edit", "--open", try copy()], command: "venue",
             environment: ["PATH": "\(folder):\(path)", "XDG_RUNTIME_DIR": folder])
         let url = try process.wait(for: "/?token=")
-        let result = try Tool.run(["60", "cat", told], program: "/usr/bin/timeout")
+        let result = try Tool.run(["\(Tool.bound)", "cat", told], program: "/usr/bin/timeout")
         let lines = result.output.split(separator: "\n").map(String.init)
         XCTAssertEqual(lines.count, 3, result.output)
         XCTAssertTrue(lines[0].hasPrefix(folder + "/indoorloc-"), "the argument has no token: \(lines[0])")
@@ -633,12 +633,12 @@ final class EditedVenueFileTests: XCTestCase {
         func close() { isClosed.withLock { $0 = true } }
         func open() { opened.signal() }
         /// Returns whether a reader waits.
-        func isEntered() -> Bool { entered.wait(timeout: .now() + 60) == .success }
+        func isEntered() -> Bool { entered.wait(timeout: .now() + Tool.bound) == .success }
 
         func read(_ file: String, below folder: String) throws(BoundedFileError) -> [UInt8] {
             if isClosed.withLock({ $0 }) {
                 entered.signal()
-                _ = opened.wait(timeout: .now() + 60)
+                _ = opened.wait(timeout: .now() + Tool.bound)
             }
             return try BoundedFile.read(file, below: folder, limit: EditedVenueFile.limit)
         }

@@ -261,7 +261,7 @@ final class LocalizerRecordingTests: XCTestCase {
     private func localized(_ path: String, _ venues: LocalVenueSource) async throws -> ReportedOutputs {
         let ended = expectation(description: "\(path) has ended")
         let streams = await play(path, venues, ended)
-        await fulfillment(of: [ended], timeout: 120)
+        await fulfillment(of: [ended], timeout: Bounded.longest.seconds)
         // The localizer is released here, so the streams end.
         return await ReportedOutputs(
             states: Array(streams.states.collected.dropFirst()), positions: streams.positions.collected,
