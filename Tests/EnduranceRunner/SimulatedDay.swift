@@ -76,18 +76,18 @@ struct SimulatedDay {
             eventHistory: EventHistory(capacity: 10))
         let (positions, outputs, errors) = (localizer.positions, localizer.outputs, localizer.errors)
         let score = Guarded<[Int: [Double]]>([:])
-        let received = Guarded(Received())
+        let received = WatchedState(Received())
         let scorer = Task { [truths, round] in
             for await position in positions {
                 let seconds = position.instant.seconds - 1
                 let error = Self.error(of: position, at: seconds.truncatingRemainder(dividingBy: round), truths)
                 score.withLock { $0[Int(seconds / round), default: []].append(error) }
-                received.withLock { $0.positions += 1 }
+                received.update { $0.positions += 1 }
             }
         }
         let reader = Task {
             for await output in outputs {
-                if case .position = output.content { received.withLock { $0.outputs += 1 } }
+                if case .position = output.content { received.update { $0.outputs += 1 } }
             }
         }
         let failures = Task {
@@ -133,7 +133,7 @@ struct SimulatedDay {
     /// The session handles each wake-up and each reading before time passes, so that a slow machine changes no result.
     private func play(
         _ index: Int, to localizer: Localizer, _ source: ScriptedSource, _ clock: ManualClock,
-        _ received: Guarded<Received>, _ sent: inout Int
+        _ received: WatchedState<Received>, _ sent: inout Int
     ) async throws {
         // The first instant is 1 s, as in a recording.
         let offset = Duration.seconds(Double(index) * round + 1)
@@ -152,13 +152,14 @@ struct SimulatedDay {
     /// Waits until the session has handled the readings and all wake-ups that are due, and waits for no venue; and until
     /// the readers have its positions, because a stream drops elements if its reader is late.
     private func waitUntilHandled(
-        _ readings: Int, by localizer: Localizer, _ received: Guarded<Received>
+        _ readings: Int, by localizer: Localizer, _ received: WatchedState<Received>
     ) async throws {
         let end = ContinuousClock.now + Bounded.longest
         while ContinuousClock.now < end {
             if await localizer.hasHandled(readings) {
                 let positions = await localizer.activityCounts.positions
-                if received.withLock({ min($0.positions, $0.outputs) }) >= positions { return }
+                let read = received.value
+                if min(read.positions, read.outputs) >= positions { return }
             }
             await Task.yield()
         }
