@@ -4,6 +4,8 @@ import IndoorLocalizationTesting
 import XCTest
 
 /// The plugins that come with the package, beside a real session whose radio a test plays.
+///
+/// The clock of each host stands still, so that a plugin can take its time on a busy machine.
 final class BuiltInPluginTests: XCTestCase {
     private let stage = LocalizerStage()
     private let away = PluginPlacement(mapID: 10, place: .point(MapPoint(x: 30, y: 20)), heading: 90, radius: 0.5)
@@ -27,7 +29,7 @@ final class BuiltInPluginTests: XCTestCase {
     // MARK: - Named points
 
     func testANamedPointSetsThePositionAndKeepsItsHeading() async throws {
-        let host = PluginHost(localizer: stage.localizer)
+        let host = PluginHost(localizer: stage.localizer, clock: ManualClock())
         let kept = await host.add(NamedPoints(), arguments: ["lift": away])
         let points = try XCTUnwrap(kept)
         try await stage.run()
@@ -41,7 +43,7 @@ final class BuiltInPluginTests: XCTestCase {
     }
 
     func testANamedPointTurnsTheDeviceToItsHeading() async throws {
-        let host = PluginHost(localizer: stage.localizer)
+        let host = PluginHost(localizer: stage.localizer, clock: ManualClock())
         let kept = await host.add(NamedPoints(), arguments: ["lift": away])
         let points = try XCTUnwrap(kept)
         try await stage.run()
@@ -70,7 +72,7 @@ final class BuiltInPluginTests: XCTestCase {
     }
 
     func testAPointWithoutAHeadingKeepsThePreviousOne() async throws {
-        let host = PluginHost(localizer: stage.localizer)
+        let host = PluginHost(localizer: stage.localizer, clock: ManualClock())
         let kept = await host.add(NamedPoints(), arguments: ["lift": away])
         let points = try XCTUnwrap(kept)
         await points.add("stairs", PluginPlacement(mapID: 11, place: .point(MapPoint(x: 1, y: 1))))
@@ -81,7 +83,7 @@ final class BuiltInPluginTests: XCTestCase {
     }
 
     func testAnUnknownPointHasNoEffect() async throws {
-        let host = PluginHost(localizer: stage.localizer)
+        let host = PluginHost(localizer: stage.localizer, clock: ManualClock())
         let kept = await host.add(NamedPoints(), arguments: ["lift": away])
         let points = try XCTUnwrap(kept)
         let unknown = try await points.setLocation("stairs")
@@ -97,7 +99,7 @@ final class BuiltInPluginTests: XCTestCase {
     }
 
     func testAPointWithoutAPositionInTheVenueIsAnError() async throws {
-        let host = PluginHost(localizer: stage.localizer)
+        let host = PluginHost(localizer: stage.localizer, clock: ManualClock())
         let kept = await host.add(
             NamedPoints(), arguments: ["here": PluginPlacement(place: .point(MapPoint(x: 1, y: 1)))])
         let points = try XCTUnwrap(kept)
@@ -124,7 +126,7 @@ final class BuiltInPluginTests: XCTestCase {
         ) async throws {
             scanner = BeaconScanner(
                 source: radio, settings: ScannerSettings(dutyCycle: .continuous), clock: stage.clock)
-            host = PluginHost(localizer: stage.localizer)
+            host = PluginHost(localizer: stage.localizer, clock: ManualClock())
             await host.add(witness)
             let kept = await host.add(
                 BeaconCorrection(), arguments: .init(scanner: scanner, beacons: beacons, decide: decide))
@@ -276,7 +278,7 @@ final class BuiltInPluginTests: XCTestCase {
     }
 
     func testPresentPluginsReceiveTheRoute() async throws {
-        let host = PluginHost(localizer: stage.localizer)
+        let host = PluginHost(localizer: stage.localizer, clock: ManualClock())
         let witness = ProbePlugin(.pluginData)
         await host.add(witness)
         let guidance = try await guidance(host)
@@ -296,7 +298,7 @@ final class BuiltInPluginTests: XCTestCase {
     }
 
     func testALaterPluginReceivesAnAnswerAndTheRoute() async throws {
-        let host = PluginHost(localizer: stage.localizer)
+        let host = PluginHost(localizer: stage.localizer, clock: ManualClock())
         let guidance = try await guidance(host)
         try await guidance.guide(to: RoutePoint(mapID: 10, point: MapPoint(x: 40, y: 30)))
         try await stage.run()
@@ -322,7 +324,7 @@ final class BuiltInPluginTests: XCTestCase {
     }
 
     func testAnUnreachableGoalIsRejected() async throws {
-        let guidance = try await guidance(PluginHost(localizer: stage.localizer))
+        let guidance = try await guidance(PluginHost(localizer: stage.localizer, clock: ManualClock()))
         do {
             try await guidance.guide(to: RoutePoint(mapID: 99, point: MapPoint(x: 0, y: 0)))
             XCTFail("there is no such map")
@@ -514,7 +516,7 @@ final class MapFeedTests: XCTestCase {
 
     /// Plan, position, trail and route are one stream, and a later view begins with them.
     func testEachViewReceivesTheSessionAndTheRoute() async throws {
-        let host = PluginHost(localizer: stage.localizer)
+        let host = PluginHost(localizer: stage.localizer, clock: ManualClock())
         var office = SessionStage.office
         let ends = [MapPoint(x: 0, y: 0), MapPoint(x: 40, y: 30)]
         office.paths = PathGraph(

@@ -234,8 +234,10 @@ final class PluginRegistryTests: XCTestCase {
 final class PluginDeliveryTests: XCTestCase {
     private let stage = LocalizerStage()
 
+    /// A host whose clock stands still: on a busy machine, a plugin could exceed the time limit, and a pause before
+    /// another attempt to connect could end during a test.
     private func host(sharing: ScriptedSharing? = nil, capacity: Int? = 256) -> PluginHost {
-        PluginHost(localizer: stage.localizer, sharing: sharing, queueCapacity: capacity)
+        PluginHost(localizer: stage.localizer, sharing: sharing, queueCapacity: capacity, clock: ManualClock())
     }
 
     private func position(of device: String) throws -> SharedPosition {
@@ -472,7 +474,7 @@ final class PluginMotionTests: XCTestCase {
     func testADeadReckoningPluginReceivesEveryEstimateWithoutAVenue() async throws {
         let localizer = Localizer(source: ScriptedSource(walk()), venues: VenueLibrary([]))
         let told = localizer.motion
-        let host = PluginHost(localizer: localizer, queueCapacity: nil)
+        let host = PluginHost(localizer: localizer, queueCapacity: nil, clock: ManualClock())
         let kept = await host.add(Reckoning(), arguments: .motion)
         let plugin = try XCTUnwrap(kept)
         try await host.startServices()
@@ -488,7 +490,7 @@ final class PluginMotionTests: XCTestCase {
 
     func testMotionIsAStreamOfItsOwn() async throws {
         let localizer = Localizer(source: ScriptedSource(walk()), venues: VenueLibrary([]))
-        let host = PluginHost(localizer: localizer, queueCapacity: nil)
+        let host = PluginHost(localizer: localizer, queueCapacity: nil, clock: ManualClock())
         let (other, plugin) = (Reckoning(), Reckoning())
         await host.add(other, arguments: .all)
         await host.add(plugin, arguments: [.all, .motion])

@@ -6,8 +6,10 @@ import XCTest
 final class PluginHostTests: XCTestCase {
     private let stage = LocalizerStage()
 
+    /// A host whose clock stands still: on a busy machine, a plugin could exceed the time limit, and a pause before
+    /// another attempt to connect could end during a test.
     private func host(sharing: ScriptedSharing? = nil, capacity: Int? = 256) -> PluginHost {
-        PluginHost(localizer: stage.localizer, sharing: sharing, queueCapacity: capacity)
+        PluginHost(localizer: stage.localizer, sharing: sharing, queueCapacity: capacity, clock: ManualClock())
     }
 
     func testAPluginThatInitializesIsKeptAndReturned() async {

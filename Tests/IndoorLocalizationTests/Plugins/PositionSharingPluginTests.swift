@@ -2,6 +2,7 @@ import IndoorLocalization
 import IndoorLocalizationTesting
 import XCTest
 
+/// The clock of each host stands still, so that a plugin can take its time on a busy machine.
 final class PositionSharingPluginTests: XCTestCase {
     private let stage = LocalizerStage()
     private let sharing = ScriptedSharing()
@@ -9,7 +10,7 @@ final class PositionSharingPluginTests: XCTestCase {
     private func plugin(
         rooms: [String] = ["hall"], interval: Duration = .seconds(1)
     ) async throws -> (host: PluginHost, plugin: PositionSharingPlugin) {
-        let host = PluginHost(localizer: stage.localizer, sharing: sharing)
+        let host = PluginHost(localizer: stage.localizer, sharing: sharing, clock: ManualClock())
         let kept = await host.add(PositionSharingPlugin(), arguments: .init(rooms: rooms, interval: interval))
         let plugin = try XCTUnwrap(kept)
         try await host.startServices()
@@ -39,7 +40,7 @@ final class PositionSharingPluginTests: XCTestCase {
     }
 
     func testThePluginJoinsItsRoomsOnlyAfterTheServicesHaveConnected() async throws {
-        let host = PluginHost(localizer: stage.localizer, sharing: sharing)
+        let host = PluginHost(localizer: stage.localizer, sharing: sharing, clock: ManualClock())
         let kept = await host.add(PositionSharingPlugin(), arguments: .init(rooms: ["hall", "yard"]))
         let plugin = try XCTUnwrap(kept)
         let state = await stage.localizer.state
@@ -53,14 +54,14 @@ final class PositionSharingPluginTests: XCTestCase {
     }
 
     func testThePluginIsNotKeptWithoutASharingService() async throws {
-        let host = PluginHost(localizer: stage.localizer)
+        let host = PluginHost(localizer: stage.localizer, clock: ManualClock())
         let kept = await host.add(PositionSharingPlugin(), arguments: .init(rooms: ["hall"]))
         XCTAssertNil(kept)
     }
 
     func testAFailedJoinIsReportedAndTriedAgainWithTheNextConnection() async throws {
         sharing.failing.update { $0 = ["join hall"] }
-        let host = PluginHost(localizer: stage.localizer, sharing: sharing)
+        let host = PluginHost(localizer: stage.localizer, sharing: sharing, clock: ManualClock())
         let failures = host.failures
         let kept = await host.add(PositionSharingPlugin(), arguments: .init(rooms: ["hall", "yard"]))
         let plugin = try XCTUnwrap(kept)
@@ -115,7 +116,7 @@ final class PositionSharingPluginTests: XCTestCase {
     }
 
     func testAnInvalidRoomNameIsReportedAtOnce() async throws {
-        let host = PluginHost(localizer: stage.localizer, sharing: sharing)
+        let host = PluginHost(localizer: stage.localizer, sharing: sharing, clock: ManualClock())
         let failures = host.failures
         let kept = await host.add(PositionSharingPlugin(), arguments: .init(rooms: ["hall", "a/b"]))
         XCTAssertNil(kept)

@@ -132,7 +132,7 @@ final class NavisensSampleTests: XCTestCase {
     /// *Implementing NavisensPlugin* and *Using Navisens data and interplugin communication*.
     func testTheSamplePluginReceivesEachStream() async throws {
         let sharing = ScriptedSharing()
-        let host = PluginHost(localizer: stage.localizer, sharing: sharing)
+        let host = PluginHost(localizer: stage.localizer, sharing: sharing, clock: ManualClock())
         let kept = await host.add(SamplePlugin(), arguments: ["fast"])
         let plugin = try XCTUnwrap(kept)
         let requested = await interval()
@@ -161,7 +161,7 @@ final class NavisensSampleTests: XCTestCase {
 
     /// The samples of `subscribe` and `unsubscribe`.
     func testTheSamplesOfSubscribeCombineStreams() async {
-        let host = PluginHost(localizer: stage.localizer)
+        let host = PluginHost(localizer: stage.localizer, clock: ManualClock())
         for (subscribed, unsubscribed, streams) in [
             (.positions | .networkPositions | .errors, .nothing, [.positions, .networkPositions, .errors]),
             (.nothing, .nothing, []),
@@ -180,7 +180,7 @@ final class NavisensSampleTests: XCTestCase {
 
     /// The samples of `core.settings`.
     func testTheSamplesOfSettingsKeepTheBetterRequestAndOverrideIt() async throws {
-        let host = PluginHost(localizer: stage.localizer)
+        let host = PluginHost(localizer: stage.localizer, clock: ManualClock())
         try await host.request("motion.interval", 0.01)
         try await host.request("motion.interval", 0.05)
         let before = await interval()
@@ -195,7 +195,7 @@ final class NavisensSampleTests: XCTestCase {
     }
 
     func testEachPowerModeListensForItsShareOfTheTime() async throws {
-        let host = PluginHost(localizer: stage.localizer)
+        let host = PluginHost(localizer: stage.localizer, clock: ManualClock())
         for (mode, share) in [("eco", 0.1), ("normal", 1.0 / 3), ("aggressive", 0.5), ("none", 1)] {
             try await host.request("scanner.powerMode", .string(mode))
             try await host.request("scanner.powerMode", "eco")
