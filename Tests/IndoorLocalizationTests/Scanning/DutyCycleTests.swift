@@ -337,9 +337,11 @@ final class DutyCycledSourceTests: XCTestCase {
         let localizer = Localizer(
             source: source.dutyCycled(.eco, clock: clock), venues: ScriptedVenueSource([SessionStage.office]),
             settings: LocalizerStage.settings, clock: ManualClock(), seed: 1)
-        let positions = localizer.positions
+        let (positions, states) = (localizer.positions, localizer.states)
         await localizer.start()
         try await source.waitUntilScanning()
+        // Before the session knows its venues, a reading identifies none.
+        _ = try await Bounded.elements(of: states, until: "searchVenue") { $0 == .searchVenue }
         for reading in LocalizerStage.walk(from: 0, for: 5) { source.send(reading) }
         let position = try await Bounded.first(1, of: positions)[0]
         XCTAssertEqual(position.venueID, 1)
@@ -362,11 +364,16 @@ final class SteeredSourceTests: XCTestCase {
         return alarm.seconds
     }
 
-    /// Lets alarms ring, also those of the session, up to the first one at or after a second; returns its second.
+    /// Lets alarms ring, also those of the session, up to the one at a second; returns its second.
+    ///
+    /// A later alarm of the session doesn't ring while the radio's alarm is still to be set.
     private func ring(_ clock: ManualClock, until second: Double) async throws -> Double {
         while true {
-            let alarm = try await ring(clock)
-            if alarm >= second { return alarm }
+            let alarm = try await Bounded.wait(for: "an alarm at \(second) s") {
+                try await clock.waitForSleeper(dueBy: Instant(seconds: second))
+            }
+            clock.advance(to: alarm)
+            if alarm.seconds >= second { return alarm.seconds }
         }
     }
 
@@ -457,7 +464,10 @@ final class SteeredSourceTests: XCTestCase {
                 let end = try await ring(clock, until: 10 * Double(pass) - 8)
                 XCTAssertEqual(end, 10 * Double(pass) - 8, "the end of pass \(pass)")
                 try await Bounded.wait(for: "the end of the pass") { try await source.waitUntilNothingRuns() }
-                if isCombined { XCTAssertEqual(companion.runningScanCount, 1, "only the radio rests") }
+                if isCombined {
+                    try await companion.waitUntilScanning()
+                    XCTAssertEqual(companion.runningScanCount, 1, "only the radio rests")
+                }
                 let next = try await ring(clock, until: 10 * Double(pass))
                 XCTAssertEqual(next, 10 * Double(pass), "the end of the rest behind it")
             }
@@ -529,6 +539,8 @@ final class SteeredSourceTests: XCTestCase {
         await localizer.start()
         try await source.waitUntilScanning()
         XCTAssertEqual(steering.schedule, ScanSchedule())
+        // Before the session knows its venues, a reading identifies none.
+        _ = try await Bounded.elements(of: states, until: "searchVenue") { $0 == .searchVenue }
         source.send(SessionStage.heard(1, at: 1))
         try await Bounded.wait(for: "the venue") {
             for await state in states where state.name == "findFloor" { break }
