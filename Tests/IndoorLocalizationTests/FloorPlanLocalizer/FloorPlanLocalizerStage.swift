@@ -1,6 +1,7 @@
 import IndoorLocalization
 import IndoorLocalizationTesting
 import XCTest
+@testable import LocalizationSession
 
 /// The machine of a positioner on the office's ground floor, and what happens to it.
 struct FloorPlanLocalizerMachineStage {
@@ -117,13 +118,28 @@ struct FloorPlanLocalizerStage {
         _ = try await Bounded.elements(of: positioner.states, until: name) { $0.name == name }
     }
 
-    /// Starts, and lets beacons be heard for 2.5 s: positions come.
+    /// Starts, and lets beacons be heard for 2.5 s: positions come, and all readings have arrived.
     func run(from beginning: Double = beginning) async throws {
         await positioner.start()
         try await reach("waitingForFix")
         let positions = positioner.positions
-        for reading in LocalizerStage.walk(from: beginning, for: 2.5) { source.send(reading) }
+        let walk = LocalizerStage.walk(from: beginning, for: 2.5)
+        for reading in walk { source.send(reading) }
         _ = try await Bounded.first(1, of: positions)
         try await reach("positioning")
+        try await waitForReadings(upTo: try XCTUnwrap(walk.last).instant)
     }
+
+    /// Returns once the session has handled a reading of that instant or a later one.
+    func waitForReadings(upTo instant: Instant) async throws {
+        try await Bounded.poll(for: "the reading at \(instant.seconds) s") { [positioner] in
+            guard let latest = await positioner.latestReading else { return false }
+            return latest >= instant
+        }
+    }
+}
+
+extension FloorPlanLocalizer {
+    /// The instant of the latest reading that the session has handled.
+    fileprivate var latestReading: Instant? { runtime.waits.latest }
 }
