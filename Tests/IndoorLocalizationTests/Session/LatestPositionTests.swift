@@ -88,6 +88,7 @@ final class LatestPositionTests: XCTestCase {
         XCTAssertThrowsError(try outcome.get())
         let isPaused = await stage.localizer.isPaused
         XCTAssertTrue(isPaused, "only the request is over")
+        try await Bounded.wait(for: "the end of the scan") { try await stage.source.waitUntilNothingRuns() }
         await stage.localizer.resume()
         try await stage.reach("searchVenue")
         XCTAssertEqual(stage.source.runningScanCount, 1)
