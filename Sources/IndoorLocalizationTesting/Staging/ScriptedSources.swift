@@ -8,6 +8,7 @@ import IndoorLocalization
 public final class ScriptedSource: ScanSource {
     private struct State: Sendable {
         var scans: [Int: AsyncThrowingStream<SensorReading, any Error>.Continuation] = [:]
+        var latestNumber = 0
         var begun = 0
         var ended = 0
         var wallClock: WallClock?
@@ -50,15 +51,19 @@ public final class ScriptedSource: ScanSource {
     public func readings() -> AsyncThrowingStream<SensorReading, any Error> {
         let (stream, continuation) = AsyncThrowingStream.makeStream(of: SensorReading.self, throwing: (any Error).self)
         let number = state.update { state in
-            state.begun += 1
-            state.scans[state.begun] = continuation
-            return state.begun
+            state.latestNumber += 1
+            return state.latestNumber
         }
+        // Set before the scan counts as begun, because a test that waits for it may end it at once.
         continuation.onTermination = { [state] _ in
             state.update { state in
                 state.scans[number] = nil
                 state.ended += 1
             }
+        }
+        state.update { state in
+            state.scans[number] = continuation
+            state.begun += 1
         }
         for reading in script { continuation.yield(reading) }
         switch ending {
