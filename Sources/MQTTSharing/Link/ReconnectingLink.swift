@@ -72,9 +72,9 @@ package struct ReconnectingLink: Sendable {
     package func run(_ receive: @Sendable (Event) async -> Void) async {
         var backoff = Backoff(first: firstPause, seed: .random(in: .min ... .max))
         while !Task.isCancelled {
-            let start = ContinuousClock.now
-            guard let error = await connect(receive) else { return }
-            if start.duration(to: .now) >= Self.stableTime { backoff.reset() }
+            var connectedAt: ContinuousClock.Instant?
+            guard let error = await connect(receive, &connectedAt) else { return }
+            if let connectedAt, connectedAt.duration(to: .now) >= Self.stableTime { backoff.reset() }
             let pause = backoff.next()
             await receive(.disconnected(error, pause: pause))
             guard (try? await Task.sleep(for: pause)) != nil else { return }
@@ -82,7 +82,11 @@ package struct ReconnectingLink: Sendable {
     }
 
     /// Receives the events of one connection; returns the error that ended it, or nil if the caller ended it.
-    private func connect(_ receive: @Sendable (Event) async -> Void) async -> MQTTSharingError? {
+    ///
+    /// - Parameter connectedAt: Set once there is a connection. An attempt that fails late is no stable connection.
+    private func connect(
+        _ receive: @Sendable (Event) async -> Void, _ connectedAt: inout ContinuousClock.Instant?
+    ) async -> MQTTSharingError? {
         let (link, events) = MQTTLink.open(
             broker, clientID: clientID(), will: will, keepAliveSeconds: keepAliveSeconds, largestPacket: largestPacket)
         let timeout = Task { [patience] in
@@ -111,6 +115,7 @@ package struct ReconnectingLink: Sendable {
                 return .forbidden(topic: filter)
             }
             isConnected = true
+            connectedAt = ContinuousClock.now
             timeout.cancel()
             await receive(.connected(refused: refused))
         }
