@@ -187,6 +187,8 @@ package struct BlueZScanSettings: Hashable, Sendable {
     package var renewsDiscovery = true
     /// A text that the first event of a stream adds to its own detail.
     package var initialDetail: String?
+    /// How many times as long as usual the scan waits for an answer.
+    package var patience = 1
 
     /// The time limit for listing the objects, which may start the service, and for powering an adapter on.
     package static let longTimeout = Duration.seconds(30)

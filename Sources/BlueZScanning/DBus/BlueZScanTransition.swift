@@ -80,8 +80,8 @@ struct BlueZScanTransition {
     mutating func ask(_ call: BlueZCall, timeout: Duration? = nil) -> Machine.Pending {
         memory.lastSerial = memory.lastSerial == .max ? BlueZScanMemory.serialsStart : memory.lastSerial + 1
         directives.append(.send(call.message(serial: memory.lastSerial)))
-        return Machine.Pending(
-            call: call, serial: memory.lastSerial, deadline: now.advanced(by: timeout ?? call.timeout))
+        let limit = (timeout ?? call.timeout) * memory.settings.patience
+        return Machine.Pending(call: call, serial: memory.lastSerial, deadline: now.advanced(by: limit))
     }
 
     /// Lists the service's objects again.
