@@ -276,8 +276,9 @@ final class GPSDaemon {
 
     static func source(at port: UInt16) -> GPSDSource {
         var source = GPSDSource(host: "127.0.0.1", port: port)
-        // On a busy machine, gpsd may take long to greet.
+        // On a busy machine, gpsd may take long to greet, and to start again.
         source.greetingTime = Bounded.longest
+        source.patience = Bounded.longest
         return source
     }
 

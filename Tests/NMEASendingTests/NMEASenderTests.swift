@@ -102,8 +102,9 @@ final class NMEASenderTests: XCTestCase {
     // MARK: Connections
 
     func testAConnectionIsRestoredAndTheNewestPositionsFollow() async throws {
-        var server: StreamServer? = try StreamServer()
-        let port = try XCTUnwrap(server).port
+        // The port stays this test's while no server listens.
+        let port = try TestPort.free()
+        var server: StreamServer? = try StreamServer(port: port)
         let (sender, statuses) = try sender(to: .tcp(host: "127.0.0.1", port: port))
         sender.send([sentence(1)])
         var peer: StreamPeer? = try server?.accept()
