@@ -151,12 +151,18 @@ final class FleetTimeServiceTests: XCTestCase {
     func testTheServiceReportsASetClockOnceAndMovesTheTags() async throws {
         let clock = Guarded((FleetClock(), wall: Self.start.nanoseconds, uptime: Int64(0)))
         let reports = WatchedState<[String]>([])
+        // Each reading of the time belongs to a step.
+        let readings = WatchedState(0)
         let queue = MessageQueue()
         let sink = AlertedSink()
         let engine = try FleetEngine.start(setup, in: nil, at: Self.start).engine
         let service = FleetService(
             input: nil, queue: queue, engine: engine, state: nil, sinks: [sink],
-            now: { clock.withLock { $0.0.now(wall: $0.wall, uptime: $0.uptime) } }, clock: { clock.withLock { $0.0 } }
+            now: {
+                let now = clock.withLock { $0.0.now(wall: $0.wall, uptime: $0.uptime) }
+                readings.update { $0 += 1 }
+                return now
+            }, clock: { clock.withLock { $0.0 } }
         ) { report in
             switch report {
             case .clockSetForward(let step): reports.update { $0.append("forward \(Int(step.seconds))") }
@@ -171,10 +177,13 @@ final class FleetTimeServiceTests: XCTestCase {
         try await Bounded.wait(for: "a position") { try await sink.outputs.wait { $0.count > 1 } }
         clock.withLock { $0.wall += 7_200_000_000_000 }
         try await Bounded.wait(for: "the step") { try await reports.wait { $0.contains("forward 7200") } }
+        let before = sink.outputs.value.count
         for message in Self.messages(at: 7_203) { queue.append(message) }
         clock.withLock { ($0.wall, $0.uptime) = ($0.wall + 3_000_000_000, $0.uptime + 3_000_000_000) }
-        let before = sink.outputs.value.count
-        try await Bounded.wait(for: "outputs") { try await sink.outputs.wait { $0.count > before } }
+        // A step that began before has read the earlier time. The next one reads this time, and ends before the third.
+        let steps = readings.value
+        try await Bounded.wait(for: "steps") { try await readings.wait { $0 > steps + 2 } }
+        XCTAssertGreaterThan(sink.outputs.value.count, before)
         clock.withLock { $0.wall -= 60_000_000_000 }
         try await Bounded.wait(for: "the return") { try await reports.wait { $0.contains("back 60") } }
         running.cancel()

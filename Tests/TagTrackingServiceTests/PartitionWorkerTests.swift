@@ -8,7 +8,8 @@ import XCTest
 /// Workers that share partitions in memory, with lost requests and lost answers.
 final class PartitionWorkerTests: XCTestCase {
     private static let partitioning = Partitioning(partitions: 6)
-    private static let timeToLive = Duration.milliseconds(400)
+    /// Long enough that a process on a busy machine keeps its leases until it has stored a state.
+    private static let timeToLive = Duration.seconds(1)
 
     /// A machine that keeps the readings of each tag in their order.
     private struct Recorder: PartitionMachine {
@@ -178,9 +179,11 @@ final class PartitionWorkerTests: XCTestCase {
         let keepers = processes.map(\.keeper)
         try await Bounded.poll(for: "even shares") { keepers[0].owned == 3 && keepers[1].owned == 3 }
         isAble.withLock { $0 = false }
-        try await Bounded.poll(for: "all for the other") { keepers[0].owned == 0 && keepers[1].owned == 6 }
-        let members = try await stores.list(.work).members
-        XCTAssertFalse(members.contains("a"))
+        // A renewal that began before can announce the process once more.
+        try await Bounded.poll(for: "all for the other, the only member") {
+            guard keepers[0].owned == 0, keepers[1].owned == 6 else { return false }
+            return try await stores.list(.work).members == ["b"]
+        }
         isAble.withLock { $0 = true }
         try await Bounded.poll(for: "even shares again") { keepers[0].owned == 3 && keepers[1].owned == 3 }
         for process in processes { try await process.leave() }
@@ -229,7 +232,7 @@ final class PartitionWorkerTests: XCTestCase {
             settings: LeaseMachine.Settings(count: 1, timeToLive: .milliseconds(40), margin: .milliseconds(10)),
             report: { line in reports.update { $0.append(line) } }, work: { _, _ in })
         let running = Task { try await keeper.run() }
-        try await Bounded.wait(for: "the second failure") { try await store.lists.wait { $0 == 8 } }
+        try await Bounded.wait(for: "the second failure") { try await store.lists.wait { $0 >= 8 } }
         keeper.leave()
         try await running.value
         XCTAssertEqual(reports.value.count { $0.contains("can't be read") }, 2, "\(reports.value)")

@@ -94,7 +94,7 @@ final class AlertDeliveryTests: XCTestCase {
         try await store.add(events, [], isDelivered: true)
         let deliveries = deliveries(try AlertWebhook(server.url + "/hook", key: key), store)
         await deliveries.start()
-        try await Bounded.wait(for: "deliveries") { while try await store.waiting > 0 { await Task.yield() } }
+        try await Bounded.poll(for: "deliveries") { try await store.waiting == 0 }
         await deliveries.stop()
         XCTAssertEqual(server.requests.map { header("webhook-id", of: $0) }, ["1-1", "1-2", "1-3"])
         for (request, event) in zip(server.requests, events) {
@@ -119,7 +119,7 @@ final class AlertDeliveryTests: XCTestCase {
         await deliveries.start()
         try await store.add([Self.event(1), Self.event(2)], [], isDelivered: true)
         await deliveries.continueSending()
-        try await Bounded.wait(for: "deliveries") { while try await store.waiting > 0 { await Task.yield() } }
+        try await Bounded.poll(for: "deliveries") { try await store.waiting == 0 }
         await deliveries.stop()
         XCTAssertEqual(
             server.requests.map { header("webhook-id", of: $0) }, ["1-1", "1-1", "1-1", "1-1", "1-2"])
@@ -137,7 +137,7 @@ final class AlertDeliveryTests: XCTestCase {
         let deliveries = deliveries(try AlertWebhook(server.url), store)
         try await store.add([Self.event(1), Self.event(2)], [], isDelivered: true)
         await deliveries.start()
-        try await Bounded.wait(for: "deliveries") { while try await store.waiting > 0 { await Task.yield() } }
+        try await Bounded.poll(for: "deliveries") { try await store.waiting == 0 }
         await deliveries.stop()
         XCTAssertEqual(server.requests.map { header("webhook-id", of: $0) }, ["1-1", "1-2"])
         XCTAssertNil(header("webhook-signature", of: server.requests[0]), "without a key")
@@ -162,7 +162,7 @@ final class AlertDeliveryTests: XCTestCase {
         let trusted = deliveries(
             try AlertWebhook(nginx.url(scheme: "https") + "/hook", certificateAuthority: authority.certificate), store)
         await trusted.start()
-        try await Bounded.wait(for: "deliveries") { while try await store.waiting > 0 { await Task.yield() } }
+        try await Bounded.poll(for: "deliveries") { try await store.waiting == 0 }
         await trusted.stop()
         XCTAssertEqual(try nginx.stopAndTellRequests().map(\.status), [204, 204])
     }
