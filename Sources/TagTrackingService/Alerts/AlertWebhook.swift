@@ -9,9 +9,6 @@ import VenuePackets
 
 /// The address of a webhook and the key that signs its requests.
 package struct AlertWebhook: Hashable, Sendable {
-    /// The time limit for one request.
-    private static let patience = Duration.seconds(20)
-
     let server: VenueServer
     /// The key of the signatures; nil for requests without one.
     let key: WebhookKey?
@@ -21,16 +18,19 @@ package struct AlertWebhook: Hashable, Sendable {
     /// - Parameters:
     ///   - url: https, or http to this machine; without user, query or fragment.
     ///   - certificateAuthority: the path of a file with the certificates of trusted authorities; nil for the system's.
+    ///   - patience: the time limit for one request; half of it is that for the connection.
     /// - Throws: ``AlertWebhookError`` if the address is invalid, or others could read the requests.
     package init(
-        _ url: String, key: WebhookKey? = nil, certificateAuthority: String? = nil
+        _ url: String, key: WebhookKey? = nil, certificateAuthority: String? = nil, patience: Duration = .seconds(20)
     ) throws(AlertWebhookError) {
         guard !VenueServer.sendsInTheClear(to: url) else {
             throw AlertWebhookError(
                 message: "http would send the places of tags unencrypted; use https, or http to this machine only")
         }
         var policy = RetryPolicy()
-        policy.transferTimeout = Self.patience
+        policy.connectTimeout = patience / 2
+        policy.stallTimeout = patience
+        policy.transferTimeout = patience
         do throws(VenueRepositoryError) {
             server = try VenueServer(url, certificateAuthority: certificateAuthority, patience: policy)
         } catch { throw AlertWebhookError(message: "\(error)") }

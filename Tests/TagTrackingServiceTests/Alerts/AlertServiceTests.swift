@@ -86,7 +86,10 @@ final class AlertServiceTests: XCTestCase {
         let store = try AlertStore(path: path)
         let file = try File(path)
         let service = try await service(
-            .init(rules: rules, register: TagRegister(), epoch: 1, store: store, webhook: AlertWebhook(server.url)))
+            .init(
+                rules: rules, register: TagRegister(), epoch: 1, store: store,
+                // A busy machine must not make it send an event twice.
+                webhook: AlertWebhook(server.url, patience: Bounded.longest)))
         let running = Task { await service.run() }
         try file.spoil()
         await service.write(levels(10, "a"))
