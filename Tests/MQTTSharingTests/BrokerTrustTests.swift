@@ -34,8 +34,9 @@ final class BrokerTrustTests: XCTestCase {
         let file = try temporaryFolder() + "/password"
         try SecretText.write("\(password)\nsecond line\n", to: file)
         let credentials = try MQTTCredentials(user: "cart", passwordFile: file)
-        try await MQTTPositionSharing.testConnect(address(broker, credentials))
-        let sharing = try MQTTPositionSharing(address(broker, credentials), device: DeviceID("cart"))
+        try await MQTTPositionSharing.testConnect(address(broker, credentials), patience: Bounded.longest)
+        let sharing = try MQTTPositionSharing(
+            address(broker, credentials), device: DeviceID("cart"), settings: .patient)
         try await sharing.connect()
         try await sharing.join("hall")
         await sharing.disconnect()
@@ -47,10 +48,10 @@ final class BrokerTrustTests: XCTestCase {
         for (credentials, user) in [(wrong, "cart"), (nil, nil)] as [(MQTTCredentials?, String?)] {
             let address = address(broker, credentials)
             await assertFails(with: .refusedCredentials(host: "127.0.0.1", user: user)) {
-                try await MQTTPositionSharing.testConnect(address)
+                try await MQTTPositionSharing.testConnect(address, patience: Bounded.longest)
             }
             await assertFails(with: .refusedCredentials(host: "127.0.0.1", user: user)) {
-                try await MQTTPositionSharing(address, device: DeviceID("cart")).connect()
+                try await MQTTPositionSharing(address, device: DeviceID("cart"), settings: .patient).connect()
             }
         }
         var printed = "\(wrong) \(String(reflecting: wrong)) \(address(broker, wrong))"
@@ -63,7 +64,8 @@ final class BrokerTrustTests: XCTestCase {
         let broker = try guardedBroker()
         let error = MQTTSharingError.missingPassword(host: "127.0.0.1", user: "cart")
         await assertFails(with: error) {
-            try await MQTTPositionSharing.testConnect(self.address(broker, MQTTCredentials(user: "cart")))
+            try await MQTTPositionSharing.testConnect(
+                self.address(broker, MQTTCredentials(user: "cart")), patience: Bounded.longest)
         }
         XCTAssertTrue("\(error)".contains("--share-password-file"), "\(error)")
         XCTAssertTrue("\(error)".contains("$INDOORLOC_MQTT_PASSWORD"), "\(error)")
@@ -96,12 +98,12 @@ final class BrokerTrustTests: XCTestCase {
         let identity = (authority.identity.certificate, authority.identity.key, nil as String?)
         let broker = try broker(MosquittoBroker.Configuration(identity: identity))
         let trusted = address(broker, nil, MQTTSecurity(authorityFile: authority.certificate))
-        try await MQTTPositionSharing.testConnect(trusted)
-        let sharing = try MQTTPositionSharing(trusted, device: DeviceID("cart"))
+        try await MQTTPositionSharing.testConnect(trusted, patience: Bounded.longest)
+        let sharing = try MQTTPositionSharing(trusted, device: DeviceID("cart"), settings: .patient)
         let hears = EventListener(sharing)
         try await sharing.connect()
         try await sharing.join("hall")
-        let other = try MQTTPositionSharing(trusted, device: DeviceID("fork"))
+        let other = try MQTTPositionSharing(trusted, device: DeviceID("fork"), settings: .patient)
         try await other.connect()
         try await other.join("hall")
         try await other.share(.at(x: 9))
@@ -116,7 +118,7 @@ final class BrokerTrustTests: XCTestCase {
             let broker = MQTTBroker(host: host, credentials: credentials)
             do {
                 // The client refuses before it resolves the host.
-                try await MQTTPositionSharing.testConnect(broker)
+                try await MQTTPositionSharing.testConnect(broker, patience: Bounded.longest)
                 XCTFail("the password was sent to \(host)")
             } catch {
                 XCTAssertEqual(error, .plainPassword(host: host))
@@ -146,7 +148,7 @@ final class BrokerTrustTests: XCTestCase {
         let broker = try broker(MosquittoBroker.Configuration(identity: identity))
         for security in [MQTTSecurity(authorityFile: other.certificate), MQTTSecurity()] {
             do {
-                try await MQTTPositionSharing.testConnect(address(broker, nil, security))
+                try await MQTTPositionSharing.testConnect(address(broker, nil, security), patience: Bounded.longest)
                 XCTFail("trusted \(security)")
             } catch {
                 guard case .insecure(_, let reason) = error else { return XCTFail("\(error)") }
@@ -156,7 +158,7 @@ final class BrokerTrustTests: XCTestCase {
         // The certificate is for the address, not for this host name.
         let named = address(broker, host: "localhost", nil, MQTTSecurity(authorityFile: authority.certificate))
         do {
-            try await MQTTPositionSharing.testConnect(named)
+            try await MQTTPositionSharing.testConnect(named, patience: Bounded.longest)
             XCTFail("the host name was not verified")
         } catch { guard case .insecure = error else { return XCTFail("\(error)") } }
     }
@@ -168,10 +170,10 @@ final class BrokerTrustTests: XCTestCase {
         let client = try authority.client("cart")
         var security = MQTTSecurity(
             authorityFile: authority.certificate, certificateFile: client.certificate, keyFile: client.key)
-        try await MQTTPositionSharing.testConnect(address(broker, nil, security))
+        try await MQTTPositionSharing.testConnect(address(broker, nil, security), patience: Bounded.longest)
         (security.certificateFile, security.keyFile) = (nil, nil)
         do {
-            try await MQTTPositionSharing.testConnect(address(broker, nil, security))
+            try await MQTTPositionSharing.testConnect(address(broker, nil, security), patience: Bounded.longest)
             XCTFail("the broker did not request the certificate")
         } catch {
             switch error {
@@ -189,7 +191,7 @@ final class BrokerTrustTests: XCTestCase {
         let security = MQTTSecurity(authorityFile: authority.certificate)
         for address in [address(secure), address(plain, nil, security)] {
             do {
-                try await MQTTPositionSharing.testConnect(address)
+                try await MQTTPositionSharing.testConnect(address, patience: Bounded.longest)
                 XCTFail("\(address)")
             } catch {
                 switch error {
@@ -292,11 +294,13 @@ final class AccessListTests: XCTestCase {
 
     func testDevicesNamedAsTheirUsersShareWithTheDocumentedAccessList() async throws {
         let broker = try guardedBroker()
-        var settings = MQTTSharingSettings()
+        var settings = MQTTSharingSettings.patient
         settings.interval = .zero
         settings.homeAssistantPrefix = "homeassistant"
+        // What the device removes when it leaves must not be left to its last will.
+        settings.closingTime = Bounded.longest
         let cart = try MQTTPositionSharing(address(of: "cart", broker), device: DeviceID("cart"), settings: settings)
-        let fork = try MQTTPositionSharing(address(of: "fork", broker), device: DeviceID("fork"))
+        let fork = try MQTTPositionSharing(address(of: "fork", broker), device: DeviceID("fork"), settings: .patient)
         let forkHears = EventListener(fork)
         for sharing in [cart, fork] {
             try await sharing.connect()
@@ -309,7 +313,8 @@ final class AccessListTests: XCTestCase {
         XCTAssertEqual(message.text, "hello")
         await cart.disconnect()
         await fork.disconnect()
-        let removed = try await MQTTPositionSharing.forget(DeviceID("cart"), on: address(of: "cart", broker))
+        let removed = try await MQTTPositionSharing.forget(
+            DeviceID("cart"), on: address(of: "cart", broker), settings: .patient)
         XCTAssertEqual(
             removed,
             [
@@ -320,14 +325,12 @@ final class AccessListTests: XCTestCase {
 
     func testSharingUnderAnotherNameThrowsForbidden() async throws {
         let broker = try guardedBroker()
-        var settings = MQTTSharingSettings()
-        // The broker's refusal ends the wait.
-        settings.patience = Bounded.longest
         let address = address(of: "cart", broker)
-        let thief = try MQTTPositionSharing(address, device: DeviceID("fork"), settings: settings)
+        // The broker's refusal ends the wait.
+        let thief = try MQTTPositionSharing(address, device: DeviceID("fork"), settings: .patient)
         await assertFails(with: .forbidden(topic: "indoorloc/v1/devices/fork/presence")) { try await thief.connect() }
         await assertFails(with: .forbidden(topic: "indoorloc/v1/devices/fork/location")) {
-            _ = try await MQTTPositionSharing.forget(DeviceID("fork"), on: address, settings: settings)
+            _ = try await MQTTPositionSharing.forget(DeviceID("fork"), on: address, settings: .patient)
         }
     }
 
@@ -374,7 +377,7 @@ final class AccessListTests: XCTestCase {
         let address = MQTTBroker(host: "127.0.0.1", port: broker.port)
         let message = MQTTMessage(topic: "records", payload: [1])
         await assertFails(with: .refusedMessage(topic: "records", reason: .notAuthorized)) {
-            try await MQTTDelivery.deliver(message, to: address, patience: .seconds(20))
+            try await MQTTDelivery.deliver(message, to: address, patience: Bounded.longest)
         }
         // MQTT 3.1.1 has no reason codes: the broker confirms the message that it drops.
         let (link, events) = MQTTLink.open(
@@ -395,8 +398,8 @@ final class AccessListTests: XCTestCase {
     /// Each attack of a client that may log in, as a device of its own, has no effect.
     func testAHostileClientHasNoEffectWithTheDocumentedAccessList() async throws {
         let broker = try guardedBroker()
-        let cart = try MQTTPositionSharing(address(of: "cart", broker), device: DeviceID("cart"))
-        let fork = try MQTTPositionSharing(address(of: "fork", broker), device: DeviceID("fork"))
+        let cart = try MQTTPositionSharing(address(of: "cart", broker), device: DeviceID("cart"), settings: .patient)
+        let fork = try MQTTPositionSharing(address(of: "fork", broker), device: DeviceID("fork"), settings: .patient)
         let (cartHears, forkHears) = (EventListener(cart), EventListener(fork))
         for sharing in [cart, fork] {
             try await sharing.connect()

@@ -47,6 +47,7 @@ final class ReconnectingLinkTests: XCTestCase {
             MQTTBroker(host: "127.0.0.1", port: port), clientIDPrefix: "test", largestPacket: 1 << 14)
         link.subscription = .init(filters, .atMostOnce, needsAllFilters: needsAllFilters)
         link.firstPause = .milliseconds(4)
+        link.patience = Bounded.longest
         return link
     }
 

@@ -301,7 +301,11 @@ final class DeviceRemovalTests: XCTestCase {
 
     func testForgettingADeviceClearsAndReturnsItsRetainedTopics() async throws {
         let broker = try broker()
-        let (cart, _) = try await device("cart", in: "hall", broker) { $0.homeAssistantPrefix = "homeassistant" }
+        let (cart, _) = try await device("cart", in: "hall", broker) {
+            $0.homeAssistantPrefix = "homeassistant"
+            // What the device removes when it leaves must not be left to its last will.
+            $0.closingTime = Bounded.longest
+        }
         try await cart.share(.at(x: 1))
         await cart.disconnect()
         let topics = [
@@ -310,7 +314,7 @@ final class DeviceRemovalTests: XCTestCase {
         ]
         let before = try await retained(broker)
         XCTAssertEqual(before, Set(topics))
-        let removed = try await MQTTPositionSharing.forget(DeviceID("cart"), on: address(broker))
+        let removed = try await MQTTPositionSharing.forget(DeviceID("cart"), on: address(broker), settings: .patient)
         XCTAssertEqual(removed, topics)
         let after = try await retained(broker)
         XCTAssertEqual(after, [])
@@ -319,7 +323,8 @@ final class DeviceRemovalTests: XCTestCase {
     func testForgettingAnUnknownDeviceChangesNothing() async throws {
         let broker = try broker()
         for number in 0..<24 {
-            let removed = try await MQTTPositionSharing.forget(DeviceID("ghost-\(number)"), on: address(broker))
+            let removed = try await MQTTPositionSharing.forget(
+                DeviceID("ghost-\(number)"), on: address(broker), settings: .patient)
             XCTAssertEqual(removed, [])
         }
         let topics = try await retained(broker)
@@ -329,7 +334,8 @@ final class DeviceRemovalTests: XCTestCase {
     func testForgettingWithoutABrokerThrows() async throws {
         let port = try TestPort.free()
         do {
-            _ = try await MQTTPositionSharing.forget(DeviceID("x"), on: MQTTBroker(host: "127.0.0.1", port: port))
+            _ = try await MQTTPositionSharing.forget(
+                DeviceID("x"), on: MQTTBroker(host: "127.0.0.1", port: port), settings: .patient)
             XCTFail("no broker listens on this port")
         } catch {
             guard case MQTTSharingError.unreachable = error else { return XCTFail("\(error)") }

@@ -79,9 +79,8 @@ extension XCTestCase {
     func device(
         _ name: String, _ broker: MosquittoBroker, _ change: (inout MQTTSharingSettings) -> Void = { _ in }
     ) throws -> MQTTPositionSharing {
-        var settings = MQTTSharingSettings()
+        var settings = MQTTSharingSettings.patient
         settings.interval = .zero
-        settings.patience = Bounded.longest
         settings.firstPause = .milliseconds(50)
         change(&settings)
         let sharing = try MQTTPositionSharing(
@@ -112,6 +111,16 @@ extension XCTestCase {
         } catch let thrown as MQTTSharingError {
             XCTAssertEqual(thrown, error, line: line)
         } catch { XCTFail("\(error)", line: line) }
+    }
+}
+
+extension MQTTSharingSettings {
+    /// The defaults with time limits that no busy machine reaches: for the broker's answers, and for the device's pings.
+    static var patient: MQTTSharingSettings {
+        var settings = MQTTSharingSettings()
+        settings.patience = Bounded.longest
+        settings.keepAlive = .seconds(600)
+        return settings
     }
 }
 
