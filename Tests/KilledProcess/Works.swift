@@ -98,6 +98,8 @@ private func report(_ line: String, to descriptor: Int32 = STDOUT_FILENO) {
     var settings = MQTTSharingSettings()
     settings.interval = .zero
     settings.firstPause = .milliseconds(50)
+    // Limits that no busy machine reaches.
+    (settings.patience, settings.keepAlive) = (.seconds(180), .seconds(600))
     let sharing = try MQTTPositionSharing(
         MQTTBroker(host: "127.0.0.1", port: try ArgumentError.number(arguments[0])), device: DeviceID(arguments[1]),
         settings: settings)
