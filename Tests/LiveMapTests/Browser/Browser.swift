@@ -39,8 +39,11 @@ final class Browser: Sendable {
     private struct Attachment: Decodable { var sessionId: String }
 
     /// Runs the program of its arguments with the pipes of DevTools, which are descriptor 3 and 4, and removes the folder
-    /// afterwards: the shell outlives a test program that crashes.
-    private static let script = #"folder=$1; shift; "$@" 3<&0 4>&1 0</dev/null 1>&2; rm -rf "$folder""#
+    /// afterwards: the shell outlives a test program that crashes. A process of a page that ends later can still write.
+    private static let script = #"""
+        folder=$1; shift; "$@" 3<&0 4>&1 0</dev/null 1>&2
+        turns=0; until rm -rf "$folder" || [ $turns -ge 300 ]; do turns=$((turns + 1)); sleep 0.1; done
+        """#
 
     /// The settings of each start: no window, no graphics card, no traffic of its own, no slower timers in the
     /// background. Chromium's own sandbox needs rights that a container lacks; the tests open only their own pages.
@@ -95,9 +98,11 @@ final class Browser: Sendable {
     /// Ends the browser and all its processes, and removes its files.
     func end() {
         pipe.close()
-        if !pipe.waitForEnd(within: 20) {
+        if !pipe.waitForEnd(within: DevToolsPipe.bound) {
             // The shell is the leader of a process group.
             kill(-processIdentifier, SIGKILL)
+            // A killed process can still write until it has ended.
+            _ = pipe.waitForEnd(within: DevToolsPipe.bound)
         }
         try? FileManager.default.removeItem(atPath: folder)
     }
@@ -251,10 +256,14 @@ final class DevToolsPipe: Sendable {
     /// The events of a session so far.
     func events(of session: String) -> [Event] { state.withLock { $0.events[session] ?? [] } }
 
-    /// Waits for an event of a session from `index` on.
-    func waitForEvent(_ method: String, of session: String, from index: Int) throws {
-        _ = try wait(for: method) { state in
-            state.events[session]?.dropFirst(index).first { $0.method == method }
+    /// Waits for an event of a session from `index` on, and returns its index.
+    @discardableResult
+    func waitForEvent(
+        _ method: String, of session: String, from index: Int, where isAwaited: (Event) -> Bool = { _ in true }
+    ) throws -> Int {
+        try wait(for: method) { state in
+            let events = state.events[session] ?? []
+            return events.indices.dropFirst(index).first { events[$0].method == method && isAwaited(events[$0]) }
         }
     }
 

@@ -16,7 +16,18 @@ final class BrowserPage: Sendable {
     /// The origins of the opened documents.
     private let origins = Mutex<Set<String>>([])
 
-    private struct Navigation: Decodable { var errorText: String? }
+    private struct Navigation: Decodable {
+        var errorText: String?
+        /// The number of the document; nil if the page stays in the one that it has.
+        var loaderId: String?
+    }
+
+    /// The event of a document that has replaced the one before.
+    private struct Replacement: Decodable {
+        struct Parameters: Decodable { var frame: Frame }
+        struct Frame: Decodable { var loaderId: String }
+        var params: Parameters
+    }
 
     private struct Evaluation<Value: Decodable>: Decodable {
         struct Object: Decodable { var value: Value? }
@@ -59,7 +70,14 @@ final class BrowserPage: Sendable {
         let start = pipe.events(of: session).count
         let navigation = try send("Page.navigate", ["url": .string(url)], as: Navigation.self)
         if let reason = navigation.errorText { throw Failure(description: "\(url) did not load: \(reason)") }
-        try pipe.waitForEvent("Page.loadEventFired", of: session, from: start)
+        // The empty page and one that did not load have load events as well, which can still arrive now.
+        var first = start
+        if let loader = navigation.loaderId {
+            first = try pipe.waitForEvent("Page.frameNavigated", of: session, from: start) { event in
+                (try? JSONDecoder().decode(Replacement.self, from: event.message))?.params.frame.loaderId == loader
+            }
+        }
+        try pipe.waitForEvent("Page.loadEventFired", of: session, from: first)
     }
 
     /// Closes the page, and deletes its cookies and its storage.
