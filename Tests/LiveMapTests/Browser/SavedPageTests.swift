@@ -238,17 +238,20 @@ final class PlaybackTests: ShownMapCase {
 
     func testPlaybackIsAsFastAsItsSpeed() throws {
         // The page's own clock is compared with that of the browser: no duration of the test matters. The time that the page
-        // shows can be that of the frame before, so the measurement begins and ends with frames that are equally long.
+        // shows can be that of the frame before, so the measurement begins and ends with frames that are about equally long.
+        // On a busy machine, any frame can be as long as no other one, so it may begin with each of them.
         let rate = """
             window.rate = new Promise((done) => {
-                let first = null, last = performance.now();
+                const begun = [];
+                let last = performance.now();
                 const step = (now) => {
                     const { t } = window.liveMap.state(), frame = now - last;
                     last = now;
-                    if (t > 101.5) first ??= { now, t, frame };
-                    if (first && now - first.now > 1000 && Math.abs(frame - first.frame) < 20) {
-                        done(1000 * (t - first.t) / (now - first.now));
-                    } else { requestAnimationFrame(step); }
+                    const first = begun.find((one) => (
+                        now - one.now > 1000 && Math.abs(frame - one.frame) < 0.05 * (now - one.now)));
+                    if (first) return done(1000 * (t - first.t) / (now - first.now));
+                    if (t > 101.5 && t < 120) begun.push({ now, t, frame });
+                    requestAnimationFrame(step);
                 };
                 requestAnimationFrame(step);
             })
@@ -286,8 +289,19 @@ final class PlaybackTests: ShownMapCase {
         try map.page.press(.space)
         try map.wait(until: "!state.playing")
         XCTAssertEqual(try map.state.t, 140)
+        // The page itself notes its time, as a test that looks later could see only the end of the next playback.
+        try map.page.run(
+            """
+            window.beginning = new Promise((done) => {
+                const step = () => {
+                    const { playing, t } = window.liveMap.state();
+                    if (playing) { done(t); } else { requestAnimationFrame(step); }
+                };
+                requestAnimationFrame(step);
+            });
+            """)
         try map.page.press(.space)
-        try map.wait(until: "state.playing && state.t < 110")
+        XCTAssertLessThan(try map.page.evaluate("window.beginning", as: Double.self), 110)
     }
 
     /// Returns the drawn places of the estimate, as x in metres, until the session has reached the next three frames.
