@@ -188,10 +188,14 @@ final class SurveyedDeviceTests: XCTestCase {
     /// A session of the device that locates it.
     private func locating(with stage: Stage) async throws -> Localizer {
         let source = ScriptedSource()
-        let localizer = Localizer(source: source, venues: VenueLibrary([Self.venue]))
+        // By a clock that goes on, the session could lose its beacon before the test is over.
+        let localizer = Localizer(source: source, venues: VenueLibrary([Self.venue]), clock: ManualClock())
         addTeardownBlock { await localizer.stop() }
-        let states = localizer.states
+        let (search, states) = (localizer.states, localizer.states)
         await localizer.start()
+        try await Bounded.wait(for: "the scan") { try await source.waitForScans(1) }
+        // A session that doesn't know its venues yet searches for none.
+        _ = try await Bounded.elements(of: search, until: "searchVenue") { $0 == .searchVenue }
         for second in 1...8 {
             source.send(
                 .sighting(Sighting(instant: Instant(seconds: Double(second)), beacon: Self.known, rssi: -50)))

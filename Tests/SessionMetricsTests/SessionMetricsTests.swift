@@ -36,14 +36,14 @@ final class SessionMetricsTests: XCTestCase {
             source: source, venues: VenueLibrary([Self.venue]), settings: settings, clock: clock, seed: 1)
         let elapsed = ContinuousClock.now
         if measured { await localizer.measureCycles { elapsed.duration(to: .now) } }
-        let states = localizer.states
+        let (states, positions) = (localizer.states, localizer.positions)
         await localizer.start()
         try await source.waitForScans()
         _ = try await Bounded.elements(of: states, until: "searchVenue") { $0 == .searchVenue }
         let readings = Self.readings(seconds: 20)
         // The first ones are used when the venue is prepared; the others one by one.
         for reading in readings[..<50] { source.send(reading) }
-        _ = try await Bounded.elements(of: localizer.positions, until: "a position") { _ in true }
+        _ = try await Bounded.elements(of: positions, until: "a position") { _ in true }
         for reading in readings[50...] { source.send(reading) }
         try await Bounded.poll(for: "all readings") {
             await localizer.activityCounts.readings == readings.count

@@ -61,8 +61,17 @@ final class StagedDevice: StagedWalks {
         try ask { [localizer, source] in
             await localizer.start()
             try? await source.waitForScans(1)
+            // A session that doesn't know its venues yet searches for none.
+            try? await Bounded.poll(for: "the search for a venue") { await localizer.state == .searchVenue }
         }
         try walk([(3, 10), (7, 10)], seed: 99)
+        // The time of walks goes on while the session prepares the venue.
+        try ask { [localizer] in
+            try? await Bounded.poll(for: "the prepared venue") {
+                if case .getPacket = await localizer.state { return false }
+                return true
+            }
+        }
     }
 
     deinit { for task in tasks { task.cancel() } }
