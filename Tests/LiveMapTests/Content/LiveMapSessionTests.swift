@@ -291,6 +291,8 @@ final class LiveMapSessionTests: XCTestCase {
         XCTAssertEqual(before.mode, .live)
         let updates = await stage.content.updates(after: 999)
         stage.emit(.state(.findFloor(LiveMapStage.hall)), .state(LiveMapStage.running()))
+        // For a reader that waits before them, a frame could be the first update.
+        try await stage.settle()
         let seen = try await Bounded.first(2, of: updates)
         XCTAssertEqual(seen.last, .overview(id: 1001))
         let after = await stage.content.overview()
@@ -585,8 +587,10 @@ final class LiveMapLocalizerTests: XCTestCase {
         // Time stands still, so that the session's own snapshot has the same content.
         let snapshot = await stage.localizer.snapshot(particles: 1000)
         XCTAssertEqual(frame, LiveMapFrame(snapshot, id: frame.id, t: frame.t))
-        let events = await stage.content.events()
-        XCTAssertEqual(events.filter { $0.kind == .state }.last?.text, "In Hall, Ground")
+        // The content gets the outputs of the session by a stream.
+        try await Bounded.poll(for: "the state of the session") {
+            await stage.content.events().last { $0.kind == .state }?.text == "In Hall, Ground"
+        }
         await stage.end()
     }
 

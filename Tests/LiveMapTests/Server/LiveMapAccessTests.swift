@@ -181,8 +181,9 @@ final class LiveMapAccessTests: XCTestCase {
     }
 
     func testAStoppedServerFreesThePort() throws {
-        let first = try server()
-        let address = "127.0.0.1:\(first.address.port)"
+        // No other process gets this port meanwhile.
+        let address = "127.0.0.1:\(try TestPort.free())"
+        let first = try server(address)
         let stream = try RawClient.stream(port: first.address.port)
         try stream.receive { $0.contains("id: 2\n") }
         let idle = try RawClient(port: first.address.port)
@@ -196,8 +197,8 @@ final class LiveMapAccessTests: XCTestCase {
     }
 
     func testAReleasedServerStops() throws {
-        var first: LiveMapServer? = try LiveMapServer(content: content, address: try LiveMapAddress("127.0.0.1:0"))
-        let address = "127.0.0.1:\(try XCTUnwrap(first).address.port)"
+        let address = "127.0.0.1:\(try TestPort.free())"
+        var first: LiveMapServer? = try LiveMapServer(content: content, address: try LiveMapAddress(address))
         let stream = try RawClient.stream(port: try XCTUnwrap(first).address.port)
         try stream.receive { $0.contains("id: 2\n") }
         first = nil

@@ -225,7 +225,11 @@ extension XCTestCase {
     ) throws -> LiveMapServer {
         var limits = LiveMapServer.Limits()
         limits.connections = connections
-        if let waitingBytes { limits.waitingBytes = waitingBytes }
+        if let waitingBytes {
+            limits.waitingBytes = waitingBytes
+            // Only the end of the test may end the stream of a reader that doesn't read.
+            limits.silence = .seconds(3600)
+        }
         let routes = TagRoutes(
             board: board, title: "Museum tags", venue: venue, plans: plans, metrics: metrics,
             gateways: gateways, hearings: hearings, history: history, hasAlerts: hasAlerts,
