@@ -51,7 +51,7 @@ final class VenueDrawingTests: VenueEditorCase {
         let walls = try XCTUnwrap(venue.maps.first).walls
         XCTAssertEqual(walls.count, before.maps[0].walls.count + 1)
         assert(try XCTUnwrap(walls.last), are: [(3, 13), (3, 16), (7, 16)])
-        XCTAssertEqual(editor.page.problems, [])
+        XCTAssertEqual(editor.problems, [])
     }
 
     func testABeaconIsMovedByDraggingItAndTheMoveIsUndoneAndDoneAgain() throws {
@@ -67,7 +67,7 @@ final class VenueDrawingTests: VenueEditorCase {
         try editor.page.press(.character("Z"), holding: [.control, .shift])
         try editor.save()
         assert([try editor.venue.beacons[5].point], are: [(12, 4)])
-        XCTAssertEqual(editor.page.problems, [])
+        XCTAssertEqual(editor.problems, [])
     }
 
     func testACornerIsMovedAddedAndDeletedAlone() throws {
@@ -205,7 +205,7 @@ final class VenueDrawingTests: VenueEditorCase {
         assert(venue.beacons.map(\.point), are: [(20, 10), (4, 10)])
         XCTAssertEqual(venue.beacons.map(\.identity.minor), [1, 2])
         assert(corners(of: try XCTUnwrap(venue.rooms.first)), are: [(1, 1), (9, 1), (9, 6), (1, 6)])
-        XCTAssertEqual(editor.page.problems, [])
+        XCTAssertEqual(editor.problems, [])
     }
 }
 
@@ -242,7 +242,7 @@ final class VenueSavingTests: VenueEditorCase {
             line)
         XCTAssertTrue(line.hasSuffix(#""z": 2.6, "measuredPower": -59, "pathLossExponent": 2.3},"#), line)
         XCTAssertTrue(after.contains(owner))
-        XCTAssertEqual(editor.page.problems, [])
+        XCTAssertEqual(editor.problems, [])
     }
 
     func testAChangeOfFileByAnotherProgramIsKeptUntilTheUserDecides() throws {
@@ -269,7 +269,7 @@ final class VenueSavingTests: VenueEditorCase {
         XCTAssertFalse(try editor.state.isChanged)
         XCTAssertEqual(try editor.venue.beacons[4].point, MapPoint(x: 10, y: 2))
         // The browser itself reports the two refusals.
-        XCTAssertEqual(editor.page.problems.filter { !$0.contains("412") }, [])
+        XCTAssertEqual(editor.problems.filter { !$0.contains("412") }, [])
     }
 
     func testADuplicateIsShownAtOnceAndNothingIsWrittenUntilItIsCorrected() throws {
@@ -287,7 +287,7 @@ final class VenueSavingTests: VenueEditorCase {
         XCTAssertTrue(try editor.page.evaluate("document.getElementById('problems').hidden"))
         try editor.save()
         XCTAssertEqual(try editor.venue.beacons[5].identity.minor, 77)
-        XCTAssertEqual(editor.page.problems.filter { !$0.contains("422") }, [])
+        XCTAssertEqual(editor.problems.filter { !$0.contains("422") }, [])
     }
 
     func testASaveWithoutAnAnswerInTimeIsNotSaidToHaveFailed() throws {
@@ -458,6 +458,9 @@ class VenueEditorCase: BrowserTestCase {
         var file: String { folder + "/venue.json" }
         var text: String { get throws { try String(contentsOfFile: file, encoding: .utf8) } }
         var state: State { get throws { try page.evaluate("window.venueEditor.state()") } }
+        /// What the page reports. The server can receive a check that the page has ended after the next one, which it then
+        /// refuses: the page sends it again, and the browser itself reports the refusal.
+        var problems: [String] { page.problems.filter { !($0.contains("409") && $0.contains("/check")) } }
         /// The venue on disk, as the package reads it.
         var venue: Venue { get throws { try VenuePacketReader().read(folder).venue } }
 
@@ -535,7 +538,7 @@ class VenueEditorCase: BrowserTestCase {
             let found = try editor.page.textsOfLowContrast(backdrop: try editor.page.rootProperty("--plan"))
             XCTAssertEqual(found, [], "dark \(isDark)")
         }
-        XCTAssertEqual(editor.page.problems, [])
+        XCTAssertEqual(editor.problems, [])
     }
 
     /// Copies a packet, and opens it in an editor.

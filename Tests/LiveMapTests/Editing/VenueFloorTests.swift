@@ -87,7 +87,7 @@ final class VenueFloorTests: VenueEditorCase {
             try editor.page.evaluate("document.getElementById('floor-remove').disabled"), "a venue has a floor")
         try editor.save()
         XCTAssertEqual(try editor.venue.maps.count, 1)
-        XCTAssertEqual(editor.page.problems, [])
+        XCTAssertEqual(editor.problems, [])
     }
 
     func testAnEmptyFloorIsAddedAndItsFieldsRefuseOtherTexts() throws {
@@ -170,7 +170,7 @@ final class VenueFloorTests: VenueEditorCase {
         let square = try editor.venue
         XCTAssertEqual(square.maps[0].height, square.maps[0].width, accuracy: 0.001)
         XCTAssertEqual(square.rooms, venue.rooms)
-        XCTAssertEqual(editor.page.problems, [])
+        XCTAssertEqual(editor.problems, [])
     }
 
     func testTheRadioMapIsShownAddedAndRemoved() throws {

@@ -53,7 +53,7 @@ final class VenueKindTests: VenueEditorCase {
         XCTAssertEqual(point.description, "Two sides")
         XCTAssertTrue(try editor.text.contains(#""payload": {"icon": "copy"}"#), "the payload stays JSON")
         try assert(point.point, 25, 15)
-        XCTAssertEqual(editor.page.problems, [])
+        XCTAssertEqual(editor.problems, [])
     }
 
     func testAPayloadKeepsNumbersThatTheBrowserCannotRepresent() throws {
@@ -122,7 +122,7 @@ final class VenueKindTests: VenueEditorCase {
         try editor.save()
         venue = try editor.venue
         XCTAssertEqual(venue.fences, before.fences)
-        XCTAssertEqual(editor.page.problems, [])
+        XCTAssertEqual(editor.problems, [])
     }
 
     func testTheLineOfACircleSetsItsRadiusAndACircleBecomesAPolygon() throws {
@@ -186,7 +186,7 @@ final class VenueKindTests: VenueEditorCase {
         paths = try XCTUnwrap(try editor.venue.paths)
         XCTAssertEqual(paths.nodes.count, before.nodes.count + 1)
         XCTAssertEqual(paths.edges.count, before.edges.count + 1)
-        XCTAssertEqual(editor.page.problems, [])
+        XCTAssertEqual(editor.problems, [])
     }
 
     func testTwoCoordinatesPlaceThePlanOnEarth() throws {
@@ -244,7 +244,7 @@ final class VenueKindTests: VenueEditorCase {
         for _ in 0..<3 { try editor.page.press(.character("z"), holding: .control) }
         try editor.save()
         XCTAssertEqual(try editor.venue, before)
-        XCTAssertEqual(editor.page.problems, [])
+        XCTAssertEqual(editor.problems, [])
     }
 
     func testStairsJoinTwoFloorsAndAPathHasFields() throws {
@@ -341,7 +341,7 @@ final class VenueListTests: VenueEditorCase {
             "document.getElementById('plan').getBoundingClientRect().toJSON()")
         XCTAssertGreaterThan(middle.x, plan.left)
         XCTAssertLessThan(middle.x, plan.left + plan.width)
-        XCTAssertEqual(editor.page.problems, [])
+        XCTAssertEqual(editor.problems, [])
     }
 
     func testLabelsCoverNeitherEachOtherNorBeacons() throws {
@@ -417,7 +417,7 @@ final class VenueListTests: VenueEditorCase {
         try editor.waitForCheck()
         XCTAssertTrue(try editor.page.evaluate("document.getElementById('problems').hidden"))
         XCTAssertEqual(try editor.text, before)
-        XCTAssertEqual(editor.page.problems, [])
+        XCTAssertEqual(editor.problems, [])
     }
 
     func testTheToolsAreUsableOnATelephone() throws {

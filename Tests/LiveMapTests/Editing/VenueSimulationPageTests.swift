@@ -172,7 +172,7 @@ final class VenueSimulationPageTests: VenueEditorCase {
         try editor.page.press(.character("z"), holding: .control)
         try editor.save()
         XCTAssertEqual(try editor.venue.beacons, before.beacons)
-        XCTAssertEqual(editor.page.problems, [])
+        XCTAssertEqual(editor.problems, [])
     }
 
     func testTheNumberOfReceivedBeaconsIsShownAndTheMapIsHiddenOnRequest() throws {
@@ -233,7 +233,7 @@ final class VenueSimulationPageTests: VenueEditorCase {
         try press("coverage-run", editor)
         try editor.page.wait(
             until: "document.getElementById('coverage-state').textContent.includes('Correct it before you simulate')")
-        XCTAssertEqual(editor.page.problems.filter { !$0.contains("422") }, [])
+        XCTAssertEqual(editor.problems.filter { !$0.contains("422") }, [])
     }
 
     func testARunningSimulationIsStoppedAndStartedAnewByEnter() throws {
@@ -251,7 +251,7 @@ final class VenueSimulationPageTests: VenueEditorCase {
             until: "document.getElementById('coverage-floors').innerText.includes('≤\\u00a02.04\\u00a0m')")
         XCTAssertEqual(try editor.map.text(of: "#coverage-run"), "Simulate coverage")
         // The server can receive a request that the page has ended after the next one.
-        XCTAssertEqual(editor.page.problems.filter { !$0.contains("409") }, [])
+        XCTAssertEqual(editor.problems.filter { !$0.contains("409") }, [])
     }
 
     func testAnAnswerOfAProxySaysItsStatus() throws {
@@ -283,7 +283,7 @@ final class VenueSimulationPageTests: VenueEditorCase {
         XCTAssertTrue(notes.contains("nothing says where the inside of the building is"), notes)
         XCTAssertEqual(
             try editor.page.evaluate("document.querySelectorAll('#proposals li').length", as: Int.self), 3)
-        XCTAssertEqual(editor.page.problems, [])
+        XCTAssertEqual(editor.problems, [])
     }
 
     // MARK: Walks
@@ -324,7 +324,7 @@ final class VenueSimulationPageTests: VenueEditorCase {
         try editor.page.wait(until: "window.venueEditor?.walk().points.length === 5")
         XCTAssertEqual(try walk(editor).points.last?.pause, 6)
         XCTAssertFalse(try editor.state.isChanged)
-        XCTAssertEqual(editor.page.problems, [])
+        XCTAssertEqual(editor.problems, [])
     }
 
     func testASimulatedWalkShowsTheFiguresOfTheCommands() throws {
@@ -368,7 +368,7 @@ final class VenueSimulationPageTests: VenueEditorCase {
         try enter("x", into: "walk-seed", editor)
         try press("walk-run", editor)
         XCTAssertTrue(try editor.map.text(of: "#walk-seed-invalid").hasPrefix("Give a whole number from 0"))
-        XCTAssertEqual(editor.page.problems, [])
+        XCTAssertEqual(editor.problems, [])
     }
 
     func testAWalkIsExportedRemovedAndOpenedAgain() throws {
@@ -409,7 +409,7 @@ final class VenueSimulationPageTests: VenueEditorCase {
         try editor.page.wait(until: "window.venueEditor.walk().points.length === 5")
         try editor.page.press(.character("z"), holding: .control)
         XCTAssertEqual(try walk(editor).points.count, 0)
-        XCTAssertEqual(editor.page.problems, [])
+        XCTAssertEqual(editor.problems, [])
     }
 
     func testSavingTheVenueWritesNothingOfTheWalk() throws {
