@@ -222,7 +222,7 @@ final class LiveMapServerTests: XCTestCase {
         (limits.connections, limits.silence, limits.keepAlive) = (-5, .milliseconds(900), .zero)
         let server = try LiveMapServer(content: content, address: try LiveMapAddress("127.0.0.1:0"), limits: limits)
         addTeardownBlock { server.stop() }
-        XCTAssertEqual(try RawClient.get("/api/v1/health", port: server.address.port).status, 200)
+        XCTAssertEqual(try RawClient.patientStatus("/api/v1/health", port: server.address.port), 200)
         XCTAssertEqual(limits.clamped.connections, 1)
         XCTAssertEqual(limits.clamped.silence, .seconds(1))
         XCTAssertEqual(limits.clamped.keepAlive, .milliseconds(10))
@@ -322,7 +322,7 @@ final class LiveMapServerTests: XCTestCase {
                 }
             }
         }
-        XCTAssertEqual(try RawClient.get("/api/v1/health", port: port).status, 200)
+        XCTAssertEqual(try RawClient.patientStatus("/api/v1/health", port: port), 200)
         // The polling thread ends an exchange after the client has its response.
         try RawClient.wait(for: "the end of all requests") { server.requestCount == 0 }
     }

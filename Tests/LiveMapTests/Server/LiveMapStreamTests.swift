@@ -205,12 +205,14 @@ final class LiveMapStreamTests: XCTestCase {
         func visit(_ count: Int) throws {
             for index in 0..<count {
                 switch index % 4 {
-                case 0: XCTAssertEqual(try RawClient.get("/api/v1/frames", port: port).status, 200)
+                case 0: XCTAssertEqual(try RawClient.patientStatus("/api/v1/frames", port: port), 200)
                 case 1:
-                    let client = try RawClient.stream(port: port)
-                    try client.receive { $0.contains("id: ") }
+                    try RawClient.wait(for: "a stream") {
+                        let client = try RawClient.stream(port: port)
+                        return (try? client.receive { $0.contains("id: ") }) != nil
+                    }
                 case 2: try RawClient(port: port).send("GET /api/v1/ven")
-                default: XCTAssertEqual(try RawClient.get("/%zz", port: port).status, 400)
+                default: XCTAssertEqual(try RawClient.patientStatus("/%zz", port: port), 400)
                 }
                 if index % 20 == 0 { content.emit(.overview(id: 3)) }
             }

@@ -130,6 +130,17 @@ final class RawClient {
         try request("GET", target, port: port, host: host, headers: headers)
     }
 
+    /// Returns the status of a GET request to a server that closes silent connections soon: after a pause between the
+    /// connection and the request, there is no response, and the request is sent again.
+    static func patientStatus(_ target: String, port: UInt16) throws -> Int? {
+        var status: Int?
+        try wait(for: "a response") {
+            status = (try? get(target, port: port))?.status
+            return status != nil
+        }
+        return status
+    }
+
     /// Opens the stream of updates with HTTP/1.0, so that the body has no chunks.
     static func stream(
         _ target: String = "/api/v1/stream", port: UInt16, after id: Int? = nil, headers: [String] = [],
