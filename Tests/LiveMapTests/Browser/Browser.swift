@@ -58,6 +58,14 @@ final class Browser: Sendable {
         "--renderer-process-limit=1", "--disable-site-isolation-trials", "--in-process-gpu",
     ]
 
+    /// The limits of the pages for an answer of the server are for a machine that isn't busy with other tests.
+    private static let patience = """
+        {
+            const limit = AbortSignal.timeout.bind(AbortSignal);
+            AbortSignal.timeout = (milliseconds) => limit(10 * milliseconds);
+        }
+        """
+
     /// Starts a browser, and returns once it answers.
     ///
     /// - Parameter launcher: a program with its arguments that starts the browser, such as `taskset -c 0`.
@@ -127,6 +135,7 @@ final class Browser: Sendable {
             pipe: pipe, session: session.sessionId, target: target, context: context,
             whenEmptied: { [isWindowTaken] in isWindowTaken.set(false) })
         for domain in ["Page", "Runtime", "Log", "Network"] { try page.send("\(domain).enable") }
+        try page.send("Page.addScriptToEvaluateOnNewDocument", ["source": .string(Self.patience)])
         return page
     }
 }
@@ -160,8 +169,9 @@ final class DevToolsPipe: Sendable {
         var message: Data
     }
 
-    /// The time limit of each wait in seconds. The start of a browser on a busy machine takes up to 20 s.
-    static let bound = 120.0
+    /// The time limit of each wait in seconds. The start of a browser on a busy machine takes up to 20 s, and a simulation
+    /// for a page several minutes.
+    static let bound = 240.0
 
     private struct State {
         var lastID = 0
