@@ -140,6 +140,38 @@ final class LeaseMachineTests: XCTestCase {
         XCTAssertEqual(machine.owned, [:])
     }
 
+    /// Returns an owner of all leases after lists with the given members in turn.
+    private func owner(after lists: [Set<String>]) -> LeaseMachine {
+        var machine = owner()
+        for members in lists { _ = machine.handle(.listed(LeaseList(members: members)), at: .zero) }
+        return machine
+    }
+
+    func testAMemberAloneKeepsItsLeasesWhileItCannotWorkUntilAnotherOneJoins() {
+        var machine = owner(after: [["a"], ["a"]])
+        XCTAssertEqual(machine.handle(.able(false), at: .zero), [])
+        // A member that can't work doesn't announce itself.
+        XCTAssertEqual(machine.handle(.listed(LeaseList()), at: .zero), [])
+        XCTAssertEqual(
+            machine.handle(.tick, at: .zero), (0..<4).map { .write(index: $0, owner: "a", replacing: UInt64($0 + 1)) })
+        XCTAssertEqual(machine.handle(.able(true), at: .zero), [])
+        XCTAssertEqual(machine.owned.count, 4, "it continues at once")
+        XCTAssertEqual(machine.handle(.able(false), at: .zero), [])
+        XCTAssertEqual(
+            machine.handle(.listed(LeaseList(members: ["b"])), at: .zero),
+            (0..<4).map { .stop(index: $0, reason: .handedOver) })
+    }
+
+    func testAMemberThatHasSeenAnotherOneRecentlyHandsOverWhenItCannotWork() {
+        var machine = owner(after: [["a"]])
+        XCTAssertEqual(
+            machine.handle(.able(false), at: .zero), (0..<4).map { .stop(index: $0, reason: .handedOver) })
+        // The share of the other one is already on its way when that one can't be seen for two rounds.
+        machine = owner(after: [["a"], ["a", "b"], ["a"], ["a"]])
+        XCTAssertEqual(
+            machine.handle(.able(false), at: .zero), (0..<2).map { .stop(index: $0, reason: .handedOver) })
+    }
+
     // MARK: Simulated groups
 
     func testNoLeaseIsWithoutOwnerForFiveSecondsWhenMembersJoinLeaveOrAreKilled() {

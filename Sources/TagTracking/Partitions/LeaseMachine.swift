@@ -39,7 +39,8 @@ package struct LeaseMachine: Hashable, Sendable {
         case unanswered(index: Int)
         /// The work of a lease has ended.
         case stopped(index: Int)
-        /// Whether the process can work. While it can't, all leases are handed over, and none is acquired.
+        /// Whether the process can work. While it can't, no lease is acquired, and all are handed over to the other members.
+        /// A member that is alone keeps its leases, so that it continues at once when it can work again.
         case able(Bool)
         /// The process ends: all leases are handed over.
         case leave
@@ -84,12 +85,17 @@ package struct LeaseMachine: Hashable, Sendable {
         var validUntil: Instant
     }
 
+    /// The number of lists without another member after which this one is alone. Another one may be between two rounds.
+    private static let listsAlone = 3
+
     /// The name of this member, which no other process may have.
     package let name: String
     private let settings: Settings
     private var holdings: [Int: Holding] = [:]
     private var isLeaving = false
     private var isAble = true
+    /// The number of latest lists without another member.
+    private var lonelyLists = 0
 
     /// Creates a member without leases.
     package init(name: String, settings: Settings) {
@@ -126,12 +132,14 @@ package struct LeaseMachine: Hashable, Sendable {
         case .stopped(let index): return expire(at: now) + recordEnd(index)
         case .able(let isAble):
             self.isAble = isAble
-            return isAble ? [] : handOver(running)
+            return isAble || isAlone ? [] : handOver(running)
         case .leave:
             isLeaving = true
             return handOver(running)
         }
     }
+
+    private var isAlone: Bool { lonelyLists >= Self.listsAlone }
 
     private var running: [Int] { holdings.keys.filter { holdings[$0]?.work == .running }.sorted() }
 
@@ -167,8 +175,10 @@ package struct LeaseMachine: Hashable, Sendable {
                 holdings[index]?.revision = lease.revision
             }
         }
-        guard !isLeaving, isAble else { return [] }
         let members = list.members.union([name])
+        lonelyLists = members.count > 1 ? 0 : lonelyLists + 1
+        guard !isLeaving else { return [] }
+        guard isAble else { return isAlone ? [] : handOver(self.running) }
         let share = Self.share(of: name, among: members, count: settings.count)
         let running = holdings.filter { [.running, .acquiring].contains($0.value.work) }.keys.sorted()
         if running.count > share {

@@ -38,7 +38,8 @@ package actor LeaseKeeper {
     ///
     /// - Parameters:
     ///   - name: the name of this process, which no other member may have.
-    ///   - isAble: returns whether this process can work. While it can't, the other members share its leases.
+    ///   - isAble: returns whether this process can work. While it can't, the other members, if there are any, share its
+    ///     leases.
     ///   - report: receives sentences about changes and failures.
     package init(
         store: any LeaseStore, group: LeaseGroup, name: String, settings: LeaseMachine.Settings,
