@@ -4,7 +4,8 @@ import TagTracking
 /// The alerts of a fleet. It is a sink of the fleet's outputs, and passes what happens to alerts to other sinks and to a
 /// webhook.
 ///
-/// With a store, each event is on disk before a destination gets it, and an alert lasts over a restart.
+/// With a store, each event is on disk before a destination gets it, and an alert lasts over a restart. The fleet doesn't
+/// wait for the file, which another program can lock, nor for a destination: events wait in memory, up to a number of them.
 package actor AlertService: FleetOutputSink {
     /// The time between two checks.
     private static let interval = Duration.seconds(1)
@@ -22,8 +23,14 @@ package actor AlertService: FleetOutputSink {
     private var knownSteps = Duration.zero
     private let report: @Sendable (String) -> Void
     private nonisolated let connection: Guarded<Bool>
+    private let mostWaiting: Int
+    /// The events that wait to be stored and passed on, the oldest first, and the number of those that were too many.
     private var waiting: [AlertEvent] = []
-    private var isPassing = false
+    private var lostWaiting = 0
+    /// Whether the destinations need the status after the events that wait.
+    private var isStatusDue = false
+    /// The task that stores and passes on; nil if nothing waits.
+    private var passing: Task<Void, Never>?
     private var savedRevision: UInt64 = 0
     private var nextSave = ContinuousClock.now
     private var isUnsaved = false
@@ -48,6 +55,8 @@ package actor AlertService: FleetOutputSink {
         package var webhook: AlertWebhook?
         /// The maximum number of pairs of a rule and a tag.
         package var mostPairs = AlertMachine.mostPairs
+        /// The number of events that wait to be stored from which further ones are lost, some tens of megabytes.
+        package var mostWaiting = 65_536
 
         /// Creates the parts.
         package init(
@@ -88,6 +97,7 @@ package actor AlertService: FleetOutputSink {
         machine.begin(with: setup.places)
         self.machine = machine
         (store, self.destinations, self.hearings) = (setup.store, destinations, hearings)
+        mostWaiting = setup.mostWaiting
         (self.now, self.steps, self.report) = (now, steps, report)
         connection = Guarded(isListening)
         if let webhook = setup.webhook, let store = setup.store {
@@ -124,6 +134,7 @@ package actor AlertService: FleetOutputSink {
     /// Stores the places of tags, and ends the deliveries. Without a store, no later start knows the alerts that last:
     /// their destinations forget them.
     package func stop() async {
+        await pass()
         await deliveries?.stop()
         await save(isLast: true)
         guard store == nil else { return }
@@ -145,28 +156,27 @@ package actor AlertService: FleetOutputSink {
 
     package func write(_ outputs: [FleetOutput]) async {
         handle(.outputs(outputs), at: now())
-        await pass()
+        beginPassing()
     }
 
     package func write(_ batteries: [TagKey: TagBattery]) async {
         handle(.batteries(batteries), at: now())
-        await pass()
+        beginPassing()
     }
 
     package func use(register: TagRegister, removing tags: [TagKey]) async {
         handle(.removed(tags), at: now())
-        await use(machine.rules, register)
+        use(machine.rules, register)
     }
 
     /// Uses other rules.
-    package func use(rules: AlertRules) async { await use(rules, machine.register) }
+    package func use(rules: AlertRules) async { use(rules, machine.register) }
 
-    private func use(_ rules: AlertRules, _ register: TagRegister) async {
+    private func use(_ rules: AlertRules, _ register: TagRegister) {
         handle(.use(rules, register), at: now())
-        await pass()
         reportUnknownTags()
-        let status = status(latest: [])
-        for destination in destinations { await destination.use(status) }
+        isStatusDue = true
+        beginPassing()
     }
 
     private func handle(_ event: AlertMachine.Event, at time: Instant) {
@@ -174,7 +184,8 @@ package actor AlertService: FleetOutputSink {
         let steps = steps()
         if steps > knownSteps { machine.move(by: steps - knownSteps) }
         knownSteps = steps
-        waiting += machine.handle(event, at: time)
+        let events = machine.handle(event, at: time)
+        if waiting.count < mostWaiting { waiting += events } else { lostWaiting += events.count }
         guard machine.refusedPairs > 0, !hasReportedLimit else { return }
         hasReportedLimit = true
         report(
@@ -182,28 +193,50 @@ package actor AlertService: FleetOutputSink {
         )
     }
 
-    /// Stores the events and passes them on, in their order. A call during another one leaves its events to that.
+    /// Stores the events and passes them on.
     private func pass() async {
-        guard !isPassing else { return }
-        isPassing = true
-        while !waiting.isEmpty {
-            let events = waiting
-            waiting = []
-            await save(events)
-            for destination in destinations { await destination.write(events) }
-            await deliveries?.continueSending()
+        beginPassing()
+        await passing?.value
+    }
+
+    /// Begins to store the events and to pass them on, unless that has begun.
+    private func beginPassing() {
+        guard passing == nil, !waiting.isEmpty || isStatusDue else { return }
+        passing = Task { await passWaiting() }
+    }
+
+    /// Stores the events and passes them on, in their order, until none waits.
+    private func passWaiting() async {
+        while !waiting.isEmpty || isStatusDue {
+            let (events, lost) = (waiting, lostWaiting)
+            // Destinations that miss events get the alerts that last.
+            let status = isStatusDue || lost > 0 ? self.status(latest: []) : nil
+            (waiting, lostWaiting, isStatusDue) = ([], 0, false)
+            if lost > 0 { report("too many events of alerts waited, lost: \(lost)") }
+            if !events.isEmpty {
+                await save(events)
+                for destination in destinations { await destination.write(events) }
+                await deliveries?.continueSending()
+            }
+            if let status { for destination in destinations { await destination.use(status) } }
         }
-        isPassing = false
+        passing = nil
     }
 
     private func save(isLast: Bool) async {
-        guard !isPassing, machine.revision != savedRevision, isLast || ContinuousClock.now >= nextSave else { return }
-        isPassing = true
-        let hadUnsaved = !unsaved.isEmpty
-        await save([])
-        if hadUnsaved, !isLast { await deliveries?.continueSending() }
-        isPassing = false
-        await pass()
+        guard passing == nil, machine.revision != savedRevision, isLast || ContinuousClock.now >= nextSave else {
+            return
+        }
+        passing = Task {
+            // Events that have come meanwhile are stored together with the places.
+            if waiting.isEmpty {
+                let hadUnsaved = !unsaved.isEmpty
+                await save([])
+                if hadUnsaved, !isLast { await deliveries?.continueSending() }
+            }
+            await passWaiting()
+        }
+        await passing?.value
     }
 
     /// Stores events after those that couldn't be stored before. One call after the other keeps their order.

@@ -62,9 +62,12 @@ package actor AlertStore {
 
     /// Opens a file, and creates it if it doesn't exist.
     ///
+    /// - Parameter waiting: the longest time that a transaction waits for another program.
     /// - Throws: ``AlertStoreError`` if the file can't be opened, is another kind of file, or has a newer version.
-    package init(path: String, limits: Limits = Limits()) throws(AlertStoreError) {
-        let database = try SQLiteFile<AlertStoreError>(path: path, waiting: .seconds(5))
+    package init(
+        path: String, limits: Limits = Limits(), waiting: Duration = .seconds(5)
+    ) throws(AlertStoreError) {
+        let database = try SQLiteFile<AlertStoreError>(path: path, waiting: waiting)
         try database.adopt(mark: Self.mark, version: Self.version, schema: Self.schema)
         (self.path, self.limits, self.database) = (path, limits, database)
     }

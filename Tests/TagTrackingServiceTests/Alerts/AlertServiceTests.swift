@@ -24,6 +24,19 @@ final class AlertServiceTests: XCTestCase {
         func use(_ alerts: AlertStatus) async { statuses.update { $0.append(alerts) } }
     }
 
+    /// A destination that accepts events when a test lets it.
+    private struct SlowDestination: FleetOutputSink {
+        let hasBegun = WatchedState(false)
+        let isOpen = WatchedState(false)
+
+        func write(_ outputs: [FleetOutput]) async {}
+
+        func write(_ alerts: [AlertEvent]) async {
+            hasBegun.update { $0 = true }
+            try? await isOpen.wait { $0 }
+        }
+    }
+
     private struct NoHearings: HearingSource {
         func hearings(of tag: TagKey) async -> [HearingTable.Hearing] { [] }
 
@@ -63,11 +76,18 @@ final class AlertServiceTests: XCTestCase {
         return AlertRules([rule])
     }
 
-    private func service(_ setup: AlertService.Setup) async throws -> AlertService {
+    private func service(
+        _ setup: AlertService.Setup, after others: [any FleetOutputSink] = []
+    ) async throws -> AlertService {
         let reports = reports
         return try await AlertService(
-            setup, to: [destination], hearings: NoHearings(), isListening: true, now: { Self.start }
+            setup, to: others + [destination], hearings: NoHearings(), isListening: true, now: { Self.start }
         ) { text in reports.update { $0.append(text) } }
+    }
+
+    private func waitForEvents(_ count: Int) async throws {
+        let events = destination.events
+        try await Bounded.wait(for: "\(count) events") { try await events.wait { $0.count >= count } }
     }
 
     private func levels(_ percent: UInt8, _ names: String...) -> [TagKey: TagBattery] {
@@ -94,10 +114,8 @@ final class AlertServiceTests: XCTestCase {
         try file.spoil()
         await service.write(levels(10, "a"))
         await service.write(levels(10, "b"))
-        // The service may be storing the places of tags meanwhile, and passes the events on after that.
-        let events = destination.events
-        try await Bounded.wait(for: "both events") { try await events.wait { $0.count >= 2 } }
-        XCTAssertEqual(events.value.map(\.id), ["1-1", "1-2"], "other destinations get them at once")
+        try await waitForEvents(2)
+        XCTAssertEqual(destination.events.value.map(\.id), ["1-1", "1-2"], "other destinations get them at once")
         XCTAssertEqual(reports.value.count, 1, "\(reports.value)")
         XCTAssertTrue(reports.value.first?.hasPrefix("alerts aren't stored: ") == true, "\(reports.value)")
         try file.mend()
@@ -121,11 +139,49 @@ final class AlertServiceTests: XCTestCase {
         let service = try await service(.init(rules: rules, register: TagRegister(), epoch: 1, store: store))
         try file.spoil()
         await service.write(levels(10, "a", "b", "c"))
+        try await waitForEvents(3)
         try file.mend()
         await service.stop()
         XCTAssertEqual(reports.value.last, "alerts are stored again; too many events waited, lost: 1")
         let latest = try await store.begin().latest
         XCTAssertEqual(try latest.map { try AlertEvent(json: $0).id }, ["1-2", "1-3"])
+    }
+
+    func testTheFleetDoesNotWaitForAFileThatAnotherProgramHasLocked() async throws {
+        let path = try path()
+        let store = try AlertStore(path: path, waiting: Bounded.longest)
+        let file = try File(path)
+        let service = try await service(.init(rules: rules, register: TagRegister(), epoch: 1, store: store))
+        try file.other.run("BEGIN IMMEDIATE")
+        await service.write(levels(10, "a"))
+        await service.write(levels(10, "b"))
+        await service.use(register: TagRegister(), removing: [.name("a")])
+        XCTAssertEqual(destination.events.value, [], "no destination gets an event that isn't stored")
+        XCTAssertEqual(destination.statuses.value.count, 1)
+        try file.other.run("ROLLBACK")
+        await service.stop()
+        XCTAssertEqual(destination.events.value.map(\.id), ["1-1", "1-2", "1-3"])
+        XCTAssertEqual(destination.statuses.value.map(\.active.count), [0, 1])
+        XCTAssertEqual(reports.value, [])
+        let latest = try await store.begin().latest
+        XCTAssertEqual(try latest.map { try AlertEvent(json: $0).id }, ["1-1", "1-2", "1-3"])
+    }
+
+    func testEventsThatAreTooManyWhileOthersArePassedOnAreLostAndCounted() async throws {
+        var setup = AlertService.Setup(rules: rules, register: TagRegister(), epoch: 1)
+        setup.mostWaiting = 1
+        let slow = SlowDestination()
+        let service = try await service(setup, after: [slow])
+        await service.write(levels(10, "a"))
+        try await Bounded.wait(for: "the first event") { try await slow.hasBegun.wait { $0 } }
+        await service.write(levels(10, "b"))
+        await service.write(levels(10, "c"))
+        slow.isOpen.update { $0 = true }
+        await service.stop()
+        XCTAssertEqual(destination.events.value.map(\.tag), [.name("a"), .name("b")])
+        XCTAssertEqual(reports.value, ["too many events of alerts waited, lost: 1"])
+        // The destinations know the alert whose begin was lost. At the end, they forget all, as no later start knows them.
+        XCTAssertEqual(destination.statuses.value.map(\.active.count), [0, 3, 0])
     }
 
     func testDestinationsForgetAlertsThatNoLaterStartKnows() async throws {
@@ -161,6 +217,7 @@ final class AlertServiceTests: XCTestCase {
         XCTAssertEqual(reports.value, [])
         await service.write(levels(10, "b"))
         await service.write(levels(10, "c"))
+        await service.stop()
         XCTAssertEqual(reports.value.count, 1)
         XCTAssertTrue(reports.value[0].hasPrefix("--alerts: the rules select too many tags"), "\(reports.value)")
         XCTAssertEqual(destination.events.value.map(\.tag), [.name("a")])
