@@ -455,6 +455,29 @@ final class WorkerReceiversTests: XCTestCase {
         }
     }
 
+    /// A machine of one partition whose tags are away after 30 s.
+    private static func machine() -> FleetMachine {
+        var settings = FleetSettings()
+        settings.classes["standard"] = FleetSettings.TagClass(
+            particleCount: 100, cellScale: 2, awayTimeout: .seconds(30))
+        return FleetMachine(venue: venue, settings: settings)
+    }
+
+    func testAMachineKnowsWhetherAnyIngestReceivesMessages() {
+        var machine = Self.machine()
+        machine.observe(
+            TagReading(tag: .name("a"), receiver: "gateway-0", instant: Self.instant(0), rssi: -60))
+        func outputs(_ seconds: ClosedRange<Int>) -> [FleetOutput] {
+            seconds.flatMap { machine.advance(to: Self.instant($0)) }
+        }
+        XCTAssertEqual(outputs(1...5).first?.content, .present)
+        workers[0].exchange(with: &machine, isListening: false, at: Self.instant(6))
+        XCTAssertFalse(outputs(7...300).contains { $0.content == .away })
+        workers[0].exchange(with: &machine, isListening: true, at: Self.instant(300))
+        let away = outputs(301...340).filter { $0.content == .away }
+        XCTAssertEqual(away.map(\.instant), [Self.instant(330)])
+    }
+
     func testADamagedStateOfAnotherWorkerIsLeftOut() {
         workers[0].setOthers([[1, 2, 3]])
         XCTAssertEqual(workers[0].advance(to: Self.instant(0)), [])

@@ -343,11 +343,13 @@ package final class WorkerReceivers: Sendable {
     /// The metrics of the receivers.
     package var families: [MetricFamily] { state.withLock(\.merged.families) }
 
-    /// Takes the evidence of a partition's machine, and sets its offsets.
-    package func exchange(with machine: inout FleetMachine) {
+    /// Takes the evidence of a partition's machine, sets its offsets, and tells it at its time whether any ingest receives
+    /// messages of gateways.
+    package func exchange(with machine: inout FleetMachine, isListening: Bool, at now: Instant) {
         observe(machine.takeReceiverEvidence())
         let offsets = offsets
         if machine.receiverOffsets != offsets { machine.receiverOffsets = offsets }
+        machine.listen(isListening, at: now)
     }
 
     /// Adds evidence of this worker.

@@ -242,8 +242,7 @@ struct WorkCommand: Command {
             log: readings, snapshots: snapshots, sink: sink, confirmation: publisher, partitioning: partitioning,
             name: name, counters: counters, unixTime: unixTime, report: { log.line($0, .warning) },
             exchange: { (machine: inout FleetMachine, time: Instant) in
-                receivers.exchange(with: &machine)
-                machine.listen(ingests.isListening, at: time)
+                receivers.exchange(with: &machine, isListening: ingests.isListening, at: time)
             },
             make: { epoch, snapshot in
                 var machine = FleetMachine(model: model, register: register, epoch: epoch)
