@@ -478,6 +478,21 @@ final class WorkerReceiversTests: XCTestCase {
         XCTAssertEqual(away.map(\.instant), [Self.instant(330)])
     }
 
+    func testGatewaysWithoutAReceiverAreNamedWithTheirLatestMessages() {
+        var machine = Self.machine()
+        for (second, name) in [(1, "gatewy-3"), (3, "porch"), (2, "porch"), (4, "gateway-0")] {
+            machine.observe(
+                TagReading(tag: .name("a"), receiver: name, instant: Self.instant(second), rssi: -60))
+            workers[0].exchange(with: &machine, isListening: true, at: Self.instant(second))
+        }
+        XCTAssertEqual(
+            workers[0].unknownGateways,
+            [
+                .init(name: "gatewy-3", latest: Self.instant(1), nearest: "gateway-3"),
+                .init(name: "porch", latest: Self.instant(3)),
+            ])
+    }
+
     func testADamagedStateOfAnotherWorkerIsLeftOut() {
         workers[0].setOthers([[1, 2, 3]])
         XCTAssertEqual(workers[0].advance(to: Self.instant(0)), [])

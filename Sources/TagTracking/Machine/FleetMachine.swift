@@ -113,6 +113,7 @@ package struct FleetMachine: Sendable {
         }
         guard let receiver = names.index(of: reading.receiver, in: model.directory) else {
             statistics.addUnknownReceiver(reading.receiver)
+            evidence.addMessage(ofUnknown: reading.receiver, at: reading.instant)
             return
         }
         evidence.addMessage(of: receiver, at: reading.instant)

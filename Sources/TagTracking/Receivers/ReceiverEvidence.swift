@@ -95,12 +95,14 @@ package struct ReceiverEvidence: Sendable {
     private(set) var messages: [Int: Messages] = [:]
     package private(set) var samples: [Sample] = []
     package private(set) var nodes: [Node] = []
+    /// The gateways whose names the venue doesn't have, each with the time of its latest message.
+    package private(set) var unknownGateways: [String: Instant] = [:]
 
     /// Creates evidence without observations.
     package init() {}
 
     /// Whether there are no observations.
-    package var isEmpty: Bool { messages.isEmpty && samples.isEmpty && nodes.isEmpty }
+    package var isEmpty: Bool { messages.isEmpty && samples.isEmpty && nodes.isEmpty && unknownGateways.isEmpty }
 
     /// Adds a message of a receiver.
     package mutating func addMessage(of receiver: Int, at instant: Instant) {
@@ -113,6 +115,13 @@ package struct ReceiverEvidence: Sendable {
         known.latest = max(known.latest, instant)
         known.count += 1
         messages[receiver] = known
+    }
+
+    /// Adds a message of a gateway whose name the venue doesn't have; those of too many gateways are left out.
+    package mutating func addMessage(ofUnknown name: String, at instant: Instant) {
+        let isKnown = unknownGateways[name] != nil
+        guard isKnown || unknownGateways.count < GatewayActivity.mostUnknownGateways else { return }
+        unknownGateways[name] = max(unknownGateways[name] ?? instant, instant)
     }
 
     package mutating func add(_ sample: Sample) { if samples.count < Self.limit { samples.append(sample) } }

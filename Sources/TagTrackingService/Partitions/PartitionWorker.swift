@@ -320,6 +320,9 @@ package final class WorkerReceivers: Sendable {
         /// The worker's own monitor merged with those of the others. Its offsets and health are used.
         var merged: ReceiverMonitor
         var now = Instant(nanoseconds: .min)
+        /// The evidence about gateways that the venue doesn't have, which the monitors don't use.
+        var strangers = ReceiverEvidence()
+        var nearest = NearestReceivers()
     }
 
     private let venue: Venue
@@ -353,7 +356,20 @@ package final class WorkerReceivers: Sendable {
     }
 
     /// Adds evidence of this worker.
-    package func observe(_ evidence: ReceiverEvidence) { state.withLock { $0.own.observe(evidence) } }
+    package func observe(_ evidence: ReceiverEvidence) {
+        state.withLock { state in
+            state.own.observe(evidence)
+            for (name, latest) in evidence.unknownGateways { state.strangers.addMessage(ofUnknown: name, at: latest) }
+        }
+    }
+
+    /// The gateways whose readings this worker got and whose names the venue doesn't have, in the order of their names.
+    package var unknownGateways: [GatewayActivity.UnknownGateway] {
+        state.withLock { state in
+            let senders = state.strangers.unknownGateways.map { (name: $0.key, latest: $0.value) }
+            return state.nearest.activity(of: senders, state.merged).unknownGateways
+        }
+    }
 
     /// The state of the worker's own monitor, for the other workers.
     package var snapshot: [UInt8] { state.withLock(\.own).snapshot() }

@@ -46,7 +46,7 @@ struct ProcessLog: Sendable {
 }
 
 /// The task of a worker that merges the statistics of the receivers with those of the other workers, and reports changes
-/// of the receivers' health.
+/// of the receivers' health, and gateways that the venue doesn't have.
 struct ReceiverWatch: Sendable {
     /// The time between two tests of the receivers' health.
     private static let interval = Duration.seconds(5)
@@ -64,6 +64,7 @@ struct ReceiverWatch: Sendable {
     func run() async {
         var tests = 0
         var isFailing = false
+        var unknownGateways = UnknownGatewayLog()
         while (try? await Task.sleep(for: Self.interval)) != nil {
             if tests.isMultiple(of: Self.testsPerExchange) {
                 do throws(FleetStoreError) {
@@ -79,6 +80,7 @@ struct ReceiverWatch: Sendable {
             // The evidence is as old as the latest readings.
             let events = receivers.advance(to: unixTime().advanced(by: .zero - counters.lag))
             for event in events { log.line(event.logLine, event.logLevel) }
+            for line in unknownGateways.lines(about: receivers.unknownGateways) { log.line(line, .warning) }
             if !events.isEmpty { await sink.write(events) }
         }
     }

@@ -253,13 +253,13 @@ struct TrackLog {
 
     /// The time between two lines with the counters.
     private static let heartbeatInterval = Duration.seconds(60)
-    /// The maximum number of names or topics that are reported, so that a foreign device can't fill the log.
-    private static let mostNames = 20
+    /// The maximum number of topics that are reported, so that a foreign device can't fill the log.
+    private static let mostTopics = 20
 
     private let broker: MQTTBroker?
     private let filters: [String]
     private let hasTrainedRooms: Bool
-    private var unknownReceivers: Set<String> = []
+    private var unknownGateways = UnknownGatewayLog()
     private var invalidTopics: Set<String> = []
     private var sharedBeacons: Set<BeaconIdentity> = []
     private var nextHeartbeat = ContinuousClock.now + heartbeatInterval
@@ -308,16 +308,9 @@ struct TrackLog {
     }
 
     mutating func write(_ state: State) {
-        for gateway in state.unknownGateways
-        where unknownReceivers.count < Self.mostNames && unknownReceivers.insert(gateway.name).inserted {
-            let remedy =
-                gateway.nearest == nil
-                ? ": add it to the venue, or to the aliases of a receiver"
-                : " Correct its name on the gateway, or add it to the aliases of the receiver"
-            StandardError.line(gateway.text + remedy, .warning)
-        }
+        for line in unknownGateways.lines(about: state.unknownGateways) { StandardError.line(line, .warning) }
         for problem in state.problems
-        where invalidTopics.count < Self.mostNames && invalidTopics.insert(problem.source).inserted {
+        where invalidTopics.count < Self.mostTopics && invalidTopics.insert(problem.source).inserted {
             StandardError.line("\(problem.source): \(problem.error)", .warning)
         }
         for (beacon, addresses) in state.sharedBeacons.sorted(by: { $0.key < $1.key })

@@ -70,12 +70,19 @@ final class FleetLogTests: XCTestCase {
         }
     }
 
-    func testWorkersShareTheirStatisticsOfTheReceivers() async throws {
+    func testWorkersShareTheirStatisticsOfTheReceiversAndReportUnknownGateways() async throws {
         let stage = try await FleetStage([try natsServer()], partitions: 2)
         let history = LeaseHistory(stage.leases)
         let workers = [try stage.work("first"), try stage.work("second")]
         try await history.wait(for: ["first": 1, "second": 1])
-        try await stage.log.append(FleetStage.readings(tags: 30, at: FleetStage.now))
+        let readings = FleetStage.readings(tags: 30, at: FleetStage.now)
+        try await stage.log.append(readings)
+        try await stage.log.append(
+            readings.map { reading in
+                var reading = reading
+                reading.receiver = "kitchn"
+                return reading
+            })
         let store = try await NATSReceiverStore(stage.connection, worker: "test")
         let venue = try VenuePacketReader().read(try FleetStage.venue()).venue
         try await Bounded.wait(for: "the statistics of two workers") {
@@ -87,6 +94,7 @@ final class FleetLogTests: XCTestCase {
             }
         }
         for worker in workers {
+            try await worker.wait(forLine: #"unknown gateway "kitchn": is it "kitchen"?"#)
             worker.send(SIGTERM)
             let status = try await worker.end()
             XCTAssertEqual(status, 0, worker.lines.joined(separator: "\n"))
