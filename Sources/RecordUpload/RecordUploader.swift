@@ -168,8 +168,18 @@ package struct UploadMachine: Hashable, Sendable {
     private var settings: UploadSettings
     private var backoff: Backoff
     private let seed: UInt64
-    /// The maximum number of records in a batch: less than in the settings after a batch was too large.
+    /// The maximum number of records in a batch: less than in the settings for a while after a batch was too large.
     private var size: Int
+    /// The number of batches removed from the queue since `size` last changed.
+    private var batches = 0
+    /// The number of batches after which `size` doubles again. It doubles with each larger size that fails, so that a
+    /// server with a small limit seldom has to refuse a batch.
+    private var patience = Self.patienceLimits.first
+    /// Whether `size` was doubled last.
+    private var hasGrown = false
+
+    /// The first and the longest `patience`.
+    private static let patienceLimits = (first: 16, longest: 1_024)
 
     /// Creates a stopped machine. The settings must have no `problems`.
     ///
@@ -200,6 +210,7 @@ package struct UploadMachine: Hashable, Sendable {
         case (.sending, .removed(let waiting)):
             backoff.reset()
             state = .idle
+            grow()
             return collect(waiting, at: now)
         case (.sending, .failed(let error)): return fail(error, at: now)
         case (.sending, .stop):
@@ -213,7 +224,7 @@ package struct UploadMachine: Hashable, Sendable {
                 backoff = Backoff(first: settings.retryPause, seed: seed)
             }
             self.settings = settings
-            size = settings.batchSize
+            (size, batches, patience, hasGrown) = (settings.batchSize, 0, Self.patienceLimits.first, false)
             return []
         case (_, .start), (.stopped, _), (.idle, .tick), (.collecting, .tick), (.pausing, .tick), (.sending, .tick),
             (.sending, .queued), (.pausing, .queued),  // these records go with a later batch
@@ -241,10 +252,21 @@ package struct UploadMachine: Hashable, Sendable {
         return []
     }
 
+    /// Counts a batch as removed, and doubles the size up to that of the settings after enough of them.
+    private mutating func grow() {
+        batches += 1
+        guard batches >= patience else { return }
+        batches = 0
+        hasGrown = size < settings.batchSize
+        if hasGrown { size = min(2 * size, settings.batchSize) } else { patience = Self.patienceLimits.first }
+    }
+
     private mutating func fail(_ error: UploadError, at now: Instant) -> [Directive] {
         switch error.kind {
         case .tooLarge where size > 1:
             size /= 2
+            if hasGrown { patience = min(2 * patience, Self.patienceLimits.longest) }
+            (batches, hasGrown) = (0, false)
             return [.report(error), .send(size: size, anew: true)]
         // A single record that is too large can never be sent.
         case .rejected, .tooLarge: return [.report(error), .reject]
@@ -330,7 +352,7 @@ public struct UploadError: Error, Hashable, Sendable, CustomStringConvertible {
         ///
         /// The uploader tries again after the interval of its settings.
         case refused
-        /// The batch is too large for the server; the uploader sends it in halves.
+        /// The batch is too large for the server; the uploader sends it in halves, and larger ones again later.
         case tooLarge
         /// The server will never accept the batch; the uploader discards and counts it.
         case rejected

@@ -319,6 +319,44 @@ final class UploadMachineTests: XCTestCase {
         XCTAssertEqual(machine.handle(.removed(waiting: 3), at: .zero), [.send(size: 1, anew: false)])
     }
 
+    /// Lets a server with a limit confirm a number of batches; returns the sizes of those that were too large for it.
+    ///
+    /// - Parameter size: the size of the batch that is being sent.
+    private func refused(_ machine: inout UploadMachine, size: inout Int, confirmed: Int, limit: Int) -> [Int] {
+        var refused: [Int] = []
+        var count = 0
+        while count < confirmed {
+            let isTooLarge = size > limit
+            if isTooLarge { refused.append(size) } else { count += 1 }
+            let event: UploadMachine.Event =
+                isTooLarge ? .failed(UploadError(.tooLarge, status: 413, "too large")) : .removed(waiting: 1_000)
+            guard case .send(let next, let anew)? = machine.handle(event, at: .zero).last else {
+                XCTFail("nothing is sent after \(event)")
+                break
+            }
+            XCTAssertEqual(anew, isTooLarge)
+            size = next
+        }
+        return refused
+    }
+
+    func testAHalvedBatchGrowsAgainUpToTheSizeOfTheSettings() {
+        var machine = machine(settings(), waiting: 1_000)
+        var size = 10
+        XCTAssertEqual(refused(&machine, size: &size, confirmed: 1, limit: 2), [10, 5])
+        XCTAssertEqual(size, 2)
+        XCTAssertEqual(refused(&machine, size: &size, confirmed: 100, limit: 10), [], "the limit was raised")
+        XCTAssertEqual(size, 10)
+    }
+
+    func testALargerBatchIsTriedEverMoreSeldomWhileTheServerRefusesIt() {
+        var machine = machine(settings(), waiting: 1_000)
+        var size = 10
+        XCTAssertEqual(
+            refused(&machine, size: &size, confirmed: 250, limit: 5), [10, 10, 10, 10, 10],
+            "at first, and after 16, 32, 64 and 128 further batches")
+    }
+
     func testARejectedBatchDoesNotBlockTheOthers() {
         var machine = machine(settings(), waiting: 15)
         let error = UploadError(.rejected, status: 422, "no")
