@@ -38,6 +38,10 @@ package struct DeviceMoment: Hashable, Sendable {
 ///
 /// Within one run of the machine it advances with the uptime, and follows the clock only if both agree. After a
 /// restart, the time for which the machine was off is unknown: the time follows the clock, but by at most `longestOff`.
+///
+/// Where the identifier of the run can't be read, as in a systemd unit with `ProcSubset=pid`, an uptime below the stored
+/// one tells a restart. If the uptime has passed the stored one by then, the records are kept for longer, by the time for
+/// which the machine was off.
 package struct RetentionClock: Hashable, Sendable {
     /// The largest difference in seconds between clock and uptime that counts as an adjustment by NTP. If the
     /// difference is larger, a user has set the clock.
@@ -71,7 +75,7 @@ package struct RetentionClock: Hashable, Sendable {
         to now: DeviceMoment, settling: Double = 0, longestOff: Double = RetentionClock.longestOff
     ) {
         let passed = now.uptime - moment.uptime
-        if now.boot == moment.boot, !now.boot.isEmpty, passed >= 0 {
+        if now.boot == moment.boot, passed >= 0 {
             let expected = time + passed
             time = abs(now.clock - expected) <= Self.tolerance ? max(time, now.clock) : expected
         } else {

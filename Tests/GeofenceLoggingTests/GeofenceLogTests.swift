@@ -220,8 +220,13 @@ final class GeofenceLogTests: XCTestCase {
 final class RetentionTests: XCTestCase {
     /// A device with a clock and an uptime that a test sets.
     private final class Device: Sendable {
-        private let moment = Mutex(DeviceMoment(clock: 1_700_000_000, boot: "a", uptime: 1000))
+        private let moment: Mutex<DeviceMoment>
         var now: DeviceMoment { moment.withLock { $0 } }
+
+        /// - Parameter boot: the identifier of the machine's run; empty if it can't be read, also after a restart.
+        init(boot: String = "a") {
+            moment = Mutex(DeviceMoment(clock: 1_700_000_000, boot: boot, uptime: 1000))
+        }
 
         /// Lets time pass, on the clock and in the uptime.
         func pass(_ seconds: Double) {
@@ -233,7 +238,10 @@ final class RetentionTests: XCTestCase {
 
         /// Turns the machine off for a while and starts it again.
         func restart(after seconds: Double) {
-            moment.withLock { $0 = DeviceMoment(clock: $0.clock + seconds, boot: $0.boot + "a", uptime: 1) }
+            moment.withLock {
+                let boot = $0.boot.isEmpty ? "" : $0.boot + "a"
+                $0 = DeviceMoment(clock: $0.clock + seconds, boot: boot, uptime: 1)
+            }
         }
     }
 
@@ -301,6 +309,22 @@ final class RetentionTests: XCTestCase {
         try await log.append([record(at: device.now.clock)])
         let count = try await log.count
         XCTAssertEqual(count, 2)
+    }
+
+    /// A systemd unit with `ProcSubset=pid` hides the identifier of the machine's run.
+    func testWithoutTheIdentifierOfTheRunTheUptimeTellsARestart() async throws {
+        let device = Device(boot: "")
+        let log = try log(device, at: try temporaryLog())
+        try await log.append([record(at: device.now.clock)])
+        device.setClock(by: 25_000 * day)
+        device.pass(day)
+        try await log.append([record(at: device.now.clock)])
+        var count = try await log.count
+        XCTAssertEqual(count, 2, "only a day has passed")
+        device.restart(after: 30.5 * day)
+        try await log.append([record(at: device.now.clock)])
+        count = try await log.count
+        XCTAssertEqual(count, 2, "the first record is older than 30 days")
     }
 
     func testSettingTheClockBackDeletesNoRecord() async throws {

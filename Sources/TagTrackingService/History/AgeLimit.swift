@@ -8,9 +8,8 @@ import SQLiteFiles
 struct AgeLimit {
     /// The uptime in seconds from which the clock counts after a restart.
     private static let settling = 600.0
-    /// Stands for the run of the machine if its identifier can't be read, as in a systemd unit with `ProcSubset=pid`. The
-    /// uptime then tells a restart, because it is less than the stored one.
-    private static let unknownBoot = "unknown"
+    /// Stands for the run of the machine in which an earlier version wrote the file. No run has this identifier.
+    private static let earlierBoot = "earlier version"
 
     private let age: Duration
     private let now: @Sendable () -> DeviceMoment
@@ -28,7 +27,8 @@ struct AgeLimit {
         clock = try RetentionClock.stored(in: database)
         guard clock == nil, let latest = try Self.time("max", in: database) else { return }
         // The file of an earlier version: its clock begins at the latest row, in an earlier run of the machine.
-        let earlier = RetentionClock(time: latest, moment: DeviceMoment(clock: latest, boot: "", uptime: 0))
+        let earlier = RetentionClock(
+            time: latest, moment: DeviceMoment(clock: latest, boot: Self.earlierBoot, uptime: 0))
         try earlier.store(in: database)
         clock = earlier
     }
@@ -39,8 +39,7 @@ struct AgeLimit {
     mutating func bound(
         in database: SQLiteFile<TagHistoryError>, at newest: Instant
     ) throws(TagHistoryError) -> Instant? {
-        var moment = now()
-        if moment.boot.isEmpty { moment.boot = Self.unknownBoot }
+        let moment = now()
         let isSettled = moment.uptime >= Self.settling
         guard var present = clock ?? (isSettled ? RetentionClock(from: nil, at: moment) : nil) else { return nil }
         present.advance(
