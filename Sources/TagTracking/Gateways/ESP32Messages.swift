@@ -385,7 +385,7 @@ enum OpenMQTTMessage {
 /// Scan events of a Shelly device, in a notification, as an event or as the event's data alone.
 ///
 /// Version 1 of the data contains one advertisement, `[1, address, rssi, data, scan response]`, and version 2 several,
-/// `[2, [[address, rssi, data, scan response], …]]`, with the AD structures in Base64.
+/// `[2, [[address, rssi, data, scan response], …]]`, with the AD structures in Base64. The only time is the event's.
 ///
 /// Sources: aioshelly, github.com/home-assistant-libs/aioshelly, `aioshelly/ble/const.py` and `parser.py`; Shelly,
 /// shelly-api-docs.shelly.cloud/gen2/General/Notifications.
@@ -445,6 +445,7 @@ enum ShellyMessage {
                     try fields.skip()
                 } else if fields.matches(key, "ts") {
                     time = try fields.unixSeconds("ts", decimalResolution: 10)
+                    time?.isShared = true
                 } else {
                     try fields.skip()
                 }

@@ -308,6 +308,8 @@ package struct GatewayTime: Hashable, Sendable {
     package var resolution: Duration
     /// Whether the message states no zone, so that the time counts as UTC but may be that of the gateway's place.
     package var isLocal: Bool
+    /// Whether the gateway gives this one time to several advertisements that it sends together.
+    package var isShared = false
 
     /// Creates a time.
     package init(nanoseconds: Int64, resolution: Duration, isLocal: Bool = false) {

@@ -487,7 +487,8 @@ package struct IntakeStatistics: Hashable, Sendable {
 /// - both have the same time by a clock with a resolution of at most 10 ms; or
 /// - they arrived in two messages within 50 ms, and at least one has no such time.
 ///
-/// Readings in one message are different advertisements unless such a clock proves the opposite.
+/// Readings in one message are different advertisements unless such a clock proves the opposite. A time that the
+/// advertisements of a message share doesn't: it only proves that the same message was sent again.
 ///
 /// The filtered RSSIs of a gateway pass even if their windows overlap: the engine weights each by the part of its window
 /// that is new.
@@ -504,6 +505,8 @@ struct RepetitionFilter: Sendable {
         var arrival: Instant
         /// The time by a fine clock; nil without one.
         var time: Int64?
+        /// Whether other readings of the message have the same time, although they are others.
+        var isShared: Bool
         var rssi: Double
     }
 
@@ -528,7 +531,9 @@ struct RepetitionFilter: Sendable {
         _ reading: GatewayReading, of tag: TagKey, receiver: UInt32, arrival: Instant, message: UInt64
     ) -> Bool {
         let time = reading.time.flatMap { $0.resolution <= Self.fineResolution ? $0.nanoseconds : nil }
-        let fresh = Latest(message: message, arrival: arrival, time: time, rssi: reading.rssi)
+        let fresh = Latest(
+            message: message, arrival: arrival, time: time, isShared: reading.time?.isShared == true, rssi: reading.rssi
+        )
         var isFirst = false
         func initial() -> Latest {
             isFirst = true
@@ -543,8 +548,11 @@ struct RepetitionFilter: Sendable {
 
     private static func isDuplicate(_ reading: Latest, of last: Latest) -> Bool {
         guard reading.rssi == last.rssi else { return false }
-        if let time = reading.time, let lastTime = last.time { return time == lastTime }
-        guard reading.message != last.message else { return false }
+        let isSameMessage = reading.message == last.message
+        if let time = reading.time, let lastTime = last.time {
+            return time == lastTime && !(isSameMessage && reading.isShared)
+        }
+        guard !isSameMessage else { return false }
         let pause = last.arrival.duration(to: reading.arrival)
         return pause >= .zero && pause <= duplicateTime
     }

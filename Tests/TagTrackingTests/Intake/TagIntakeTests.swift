@@ -313,6 +313,25 @@ final class TagIntakeTests: XCTestCase {
         XCTAssertEqual(intake.readings(of: [reading(time: time(0.02))], arrival: at(9)).count, 0, "sent again")
     }
 
+    /// A Shelly device gives up to 16 advertisements in an event, whose time is the only one.
+    func testAdvertisementsThatShareTheTimeOfTheirEventAreDifferentOnes() {
+        var intake = TagIntake()
+        func event(at seconds: Double, _ rssis: String..., arrival: Double) -> Int {
+            let heard = rssis.map { #"["AA:BB:CC:DD:EE:FF",\#($0),"AgEG",""]"# }.joined(separator: ",")
+            let payload =
+                #"{"src":"shelly","params":{"events":[{"event":"ble.scan_result","data":[2,[\#(heard)]],"#
+                + #""ts":\#(at(seconds).seconds)}]}}"#
+            let message = GatewayMessage(
+                topic: "shelly/events/rpc", payload: Array(payload.utf8), arrival: at(arrival), isRetained: false)
+            return intake.readings(of: message).count
+        }
+        XCTAssertEqual(event(at: 0.25, "-61", "-61", "-60", arrival: 0.3), 3)
+        XCTAssertEqual(event(at: 0.5, "-60", arrival: 0.31), 1, "another event, however soon it arrives")
+        XCTAssertEqual(event(at: 0.5, "-60", arrival: 9), 0, "sent again")
+        XCTAssertEqual(intake.statistics.dropped, [.duplicate: 1])
+        XCTAssertEqual(intake.statistics.invalid, [:])
+    }
+
     func testFilteredReadingsPassWithTheirWindow() {
         var intake = TagIntake()
         // A gateway with a window of 15 s sends every 5 s; the engine weights the overlap.
