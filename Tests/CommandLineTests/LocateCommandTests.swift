@@ -94,6 +94,57 @@ final class LocateCommandTests: XCTestCase {
         XCTAssertEqual(header.traceID, TraceID(rawValue: 0x1F))
     }
 
+    /// The recording is a pipe, whose reader leaves before the source fails.
+    func testTheErrorOfTheSourceIsReportedAlthoughTheRecordingCannotBeCompletedAfterIt() async throws {
+        let path = try temporaryFolder() + "/walk.jsonl"
+        XCTAssertEqual(mkfifo(path, 0o600), 0)
+        let reader = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        XCTAssertGreaterThanOrEqual(reader, 0)
+        let words = ["--venue", "unused", "--record", path]
+        let command = try LocateCommand(ParsedArguments(words, syntax: LocateCommand.syntax))
+        let venue = try VenuePacketReader().read(try FixtureFolder("office").path).venue
+        let source = ScriptedSource()
+        let ending = Task {
+            try await source.waitForScans()
+            // A satellite position waits for other readings, so the recorder writes it at the end.
+            let coordinate = Coordinate(latitude: 52, longitude: 13)
+            source.send(.gnss(GNSSFix(instant: .zero, coordinate: coordinate, accuracy: 5)))
+            let hasBegun = await Self.isReadable(reader)
+            close(reader)
+            source.fail(Failure())
+            return hasBegun
+        }
+        do {
+            try await command.locate(in: venue, source)
+            XCTFail("no error")
+        } catch { XCTAssertTrue(error is LocalizationError, "\(error)") }
+        let hasBegun = try await ending.value
+        XCTAssertTrue(hasBegun, "the recording has a header")
+    }
+
+    /// Returns whether a descriptor is readable within the bound of the tests.
+    private static func isReadable(_ descriptor: Int32) async -> Bool {
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async {
+                var awaited = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+                let count = poll(&awaited, 1, Int32(Tool.bound * 1_000))
+                continuation.resume(returning: count == 1 && awaited.revents & Int16(POLLIN) != 0)
+            }
+        }
+    }
+
+    func testTheFirstErrorIsThrownAndALaterOneIsAWarning() throws {
+        let warnings = Mutex<[String]>([])
+        var failure = FirstFailure { text in warnings.withLock { $0.append(text) } }
+        failure.note(OutputError(number: EPIPE))
+        XCTAssertNoThrow(try failure.check(), "the reader of the output has all that it wants")
+        failure.note(OutputError(number: ENOSPC))
+        failure.note(OutputError(number: EIO))
+        failure.note(OutputError(number: ENOSPC))
+        XCTAssertThrowsError(try failure.check()) { XCTAssertEqual(($0 as? OutputError)?.number, ENOSPC) }
+        XCTAssertEqual(warnings.withLock { $0 }, [OutputError(number: EIO).description])
+    }
+
     func testLocateWithoutAVenueIsAUsageError() throws {
         let result = try Tool.run(["locate"])
         XCTAssertEqual(result.status, 2)

@@ -159,14 +159,14 @@ struct LocateCommand: Command {
             try await session.run(source, givesReadings: isRecorded, give)
         }
         var (lines, log) = (LiveOutput(), SessionLog())
-        var failure: (any Error)?
+        var failure = FirstFailure()
         do {
             try await work.follow { occurrence in
                 switch occurrence {
                 case .element(.output(let output)):
                     try lines.line(output.json)
                     log.write(output.content)
-                    if case .state(.error(let error)) = output.content { failure = error }
+                    if case .state(.error(let error)) = output.content { failure.note(error) }
                 case .element(.reading(let reading)):
                     let isFirst = recorder?.hasBegun == false
                     try recorder?.write(reading)
@@ -183,13 +183,13 @@ struct LocateCommand: Command {
                 }
                 return lines.isWritten
             }
-        } catch { failure = error }
+        } catch { failure.note(error) }
         await work.stop()
         session.lost.report()
         // Readings from before an error are kept.
-        try recorder?.close()
-        do { try lines.end() } catch { failure = failure ?? error }
-        if let failure, (failure as? OutputError)?.isBrokenPipe != true { throw failure }
+        do { try recorder?.close() } catch { failure.note(error) }
+        do { try lines.end() } catch { failure.note(error) }
+        try failure.check()
     }
 }
 

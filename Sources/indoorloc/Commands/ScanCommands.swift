@@ -150,15 +150,15 @@ struct ScanCommand: Command {
         }
         if let keys { scan.exitActions.add(keys.restore) }
         defer { keys?.close() }
-        var failure: (any Error)?
+        var failure = FirstFailure()
         do {
             try output.begin()
             try await scan.follow { occurrence in try output.receive(occurrence) }
-        } catch { failure = error }
+        } catch { failure.note(error) }
         await scan.stop()
         // Readings from before an error are kept.
-        do { try output.close() } catch { failure = failure ?? error }
-        if let failure, (failure as? OutputError)?.isBrokenPipe != true { throw failure }
+        do { try output.close() } catch { failure.note(error) }
+        try failure.check()
     }
 }
 

@@ -39,17 +39,17 @@ struct ShareWatchCommand: Command {
             for await event in events { give(event) }
         }
         var lines = LiveOutput()
-        var failure: (any Error)?
+        var failure = FirstFailure()
         do {
             try await work.follow { occurrence in
                 if case .element(let event) = occurrence { try lines.line(event.json) } else { try lines.write() }
                 return lines.isWritten
             }
-        } catch { failure = error }
+        } catch { failure.note(error) }
         await work.stop()
         await sharing.disconnect()
-        do { try lines.end() } catch { failure = failure ?? error }
-        if let failure, (failure as? OutputError)?.isBrokenPipe != true { throw failure }
+        do { try lines.end() } catch { failure.note(error) }
+        try failure.check()
     }
 }
 

@@ -114,7 +114,7 @@ struct HeardSource: Sendable {
         let work = LiveWork<SensorReading>(tick: .milliseconds(500), limit: limit) { give in
             for try await reading in source.readings() { give(reading) }
         }
-        var failure: (any Error)?
+        var failure = FirstFailure()
         do {
             try await work.follow { occurrence in
                 switch occurrence {
@@ -129,11 +129,11 @@ struct HeardSource: Sendable {
                 }
                 return try listener.write()
             }
-        } catch { failure = error }
+        } catch { failure.note(error) }
         await work.stop()
         // Output from before the error is kept.
-        do { try listener.end() } catch { failure = failure ?? error }
-        if let failure, (failure as? OutputError)?.isBrokenPipe != true { throw failure }
+        do { try listener.end() } catch { failure.note(error) }
+        try failure.check()
     }
 }
 
