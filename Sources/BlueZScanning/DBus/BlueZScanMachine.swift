@@ -53,7 +53,7 @@ package struct BlueZScanMachine: Hashable, Sendable {
         case asking(Pending)
         /// Waiting for a message. At the instant, the machine tries again. `memory` stores whether the adapter scans.
         case resting(until: Instant?)
-        /// Waiting for an answer to one of the calls that end the scan.
+        /// Waiting for an answer to one of the calls that end the scan, or to one that must be undone at the end.
         case stopping(Pending, then: [BlueZCall])
         /// Ended.
         case ended
@@ -197,6 +197,8 @@ package struct BlueZScanSettings: Hashable, Sendable {
     package static let timeout = Duration.seconds(5)
     /// The time limit for an answer at the end of the scan.
     package static let timeoutAtEnd = Duration.seconds(2)
+    /// The same for powering an adapter on, which loads the firmware of some adapters. It is powered off after that.
+    package static let powerTimeoutAtEnd = Duration.seconds(10)
     /// How long after listing its objects the service may add an adapter before the scan reports it as unplugged.
     package static let adapterTimeout = Duration.seconds(2)
     /// How long a discovery may deliver no report before the scan restarts it, in case the controller or the service
@@ -226,6 +228,21 @@ extension BlueZCall {
         case .listObjects, .setPower: BlueZScanSettings.longTimeout
         case .registerMonitor, .unregisterMonitor, .setFilter, .startDiscovery, .stopDiscovery:
             BlueZScanSettings.timeout
+        }
+    }
+
+    /// The time limit for the answer if the scan ends meanwhile.
+    var timeoutAtEnd: Duration {
+        if case .setPower = self { BlueZScanSettings.powerTimeoutAtEnd } else { BlueZScanSettings.timeoutAtEnd }
+    }
+
+    /// The call that undoes this one; nil if there is nothing to undo.
+    var opposite: BlueZCall? {
+        switch self {
+        case .setPower(let adapter, true): .setPower(adapter: adapter, false)
+        case .registerMonitor(let adapter): .unregisterMonitor(adapter: adapter)
+        case .startDiscovery(let adapter): .stopDiscovery(adapter: adapter)
+        case .listObjects, .setPower, .unregisterMonitor, .setFilter, .stopDiscovery: nil
         }
     }
 }

@@ -62,7 +62,7 @@ struct BlueZScanTransition {
         case .asking(let pending):
             return refused(pending.call, "org.freedesktop.DBus.Error.NoReply", "The service did not answer.")
         case .resting: return memory.owner == nil ? listObjects() : renew() ?? proceed()
-        case .stopping(_, then: let calls): return finish(calls)
+        case .stopping(let pending, then: let calls): return finish(calls, undoing: pending.call)
         case .ended: return .ended
         }
     }
@@ -94,7 +94,7 @@ struct BlueZScanTransition {
             guard message.kind == .error else { return granted(pending.call, message) }
             return refused(pending.call, message.errorName ?? "", message.errorText)
         case .stopping(let pending, then: let calls) where pending.serial == message.replySerial:
-            return finish(calls)
+            return finish(calls, undoing: message.kind == .error ? nil : pending.call)
         default: return state
         }
     }
@@ -171,11 +171,19 @@ struct BlueZScanTransition {
         if memory.isDiscovering { calls.append(.stopDiscovery(adapter: adapter)) }
         if memory.monitor == .registered { calls.append(.unregisterMonitor(adapter: adapter)) }
         if let powered = memory.poweredPath { calls.append(.setPower(adapter: powered, false)) }
+        // The service refuses to undo a call before it has answered it.
+        if case .asking(var pending) = state, pending.call.opposite != nil {
+            pending.deadline = min(pending.deadline, now.advanced(by: pending.call.timeoutAtEnd))
+            return .stopping(pending, then: calls)
+        }
         return finish(calls)
     }
 
     /// Sends the next of the remaining calls at the end, whether or not the last one succeeded.
-    private mutating func finish(_ calls: [BlueZCall]) -> Machine.State {
+    ///
+    /// - Parameter done: the call before them, if it succeeded or was not answered: it is undone first.
+    private mutating func finish(_ remaining: [BlueZCall], undoing done: BlueZCall? = nil) -> Machine.State {
+        let calls = [done?.opposite].compactMap(\.self) + remaining
         guard let call = calls.first else { return end() }
         return .stopping(ask(call, timeout: BlueZScanSettings.timeoutAtEnd), then: Array(calls.dropFirst()))
     }
@@ -359,10 +367,12 @@ extension BlueZScanTransition {
         // If the adapter of the pending call is gone or off, ignore the answer.
         case .asking(let pending):
             if path != memory.adapterPath { return proceed() }
-            guard case .setPower = pending.call else {
-                return memory.adapter?.adapter.isPowered == true ? state : proceed()
-            }
-            return memory.adapter?.adapter.isPowered == true ? proceed() : state
+            let isPowered = memory.adapter?.adapter.isPowered == true
+            guard case .setPower = pending.call else { return isPowered ? state : proceed() }
+            guard isPowered else { return state }
+            // A service that powers the adapter on by itself has refused the call by now.
+            memory.poweredPath = path
+            return proceed()
         case .apart, .stopping, .ended: return state
         }
     }

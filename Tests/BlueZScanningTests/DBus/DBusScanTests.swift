@@ -445,6 +445,62 @@ final class DBusScanRecoveryTests: XCTestCase {
         XCTAssertEqual(stage.machine.state, .ended)
     }
 
+    /// A scan whose adapter is off, and that waits for the answer to its request for power.
+    private func poweringStage() -> DBusStage {
+        var stage = DBusStage()
+        stage.happen(.connected)
+        stage.answer([DBusStage.objects([path: DBusStage.adapter(isPowered: false)])])
+        XCTAssertEqual(stage.call, .setPower(adapter: path, true))
+        return stage
+    }
+
+    func testTheEndPowersOffAnAdapterThatIsBeingPoweredOn() {
+        for isAnswered in [true, false] {
+            var stage = poweringStage()
+            stage.happen(.stop)
+            XCTAssertEqual(stage.directives, [], "the service would refuse the call")
+            if isAnswered { stage.answer() } else { stage.wait(BlueZScanSettings.powerTimeoutAtEnd) }
+            XCTAssertEqual(stage.sentMembers, ["Set"])
+            XCTAssertEqual(stage.call, .setPower(adapter: path, false))
+            stage.answer()
+            XCTAssertEqual(stage.directives, [.close])
+        }
+    }
+
+    func testTheEndLeavesAnAdapterOnThatTheServiceIsPoweringOn() {
+        var stage = poweringStage()
+        stage.happen(.stop)
+        stage.refuse("org.bluez.Error.Busy")
+        XCTAssertEqual(stage.directives, [.close])
+    }
+
+    func testTheEndPowersOffAnAdapterWhoseSignalOfPowerCameBeforeTheAnswer() {
+        var stage = poweringStage()
+        stage.adapterChanges(["Powered": .boolean(true)])
+        stage.happen(.stop)
+        XCTAssertEqual(stage.call, .setPower(adapter: path, false))
+    }
+
+    func testTheEndUndoesAMonitorAndADiscoveryThatAreNotConfirmedYet() {
+        var stage = DBusStage()
+        stage.happen(.connected)
+        stage.answer([DBusStage.objects([path: DBusStage.adapter(supportsMonitors: true)])])
+        var other = stage
+        other.happen(.stop)
+        other.answer()
+        XCTAssertEqual(other.sentMembers, ["UnregisterMonitor"])
+        stage.answer()
+        stage.answer()
+        XCTAssertEqual(stage.call, .startDiscovery(adapter: path))
+        stage.happen(.stop)
+        for member in ["StopDiscovery", "UnregisterMonitor"] {
+            stage.answer()
+            XCTAssertEqual(stage.sentMembers, [member])
+        }
+        stage.answer()
+        XCTAssertEqual(stage.directives, [.close])
+    }
+
     func testTheEndWaitsOnlyBrieflyForAServiceThatDoesNotAnswer() {
         var stage = DBusStage()
         stage.begin()
