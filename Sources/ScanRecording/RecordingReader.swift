@@ -14,7 +14,8 @@ public struct RecordingReader: ~Copyable {
         case strict
         /// The reader skips and counts invalid lines, and keeps the errors of the first ones.
         ///
-        /// Without a valid header it reads nothing.
+        /// Without a valid header it reads nothing. Of lines that are not in the order of time, it skips the one that
+        /// doesn't fit those around it, so that an entry is returned after the next one is read.
         case lenient
     }
 
@@ -50,7 +51,10 @@ public struct RecordingReader: ~Copyable {
     private let input: ArchiveInput
     private var buffer = LineBuffer()
     private var decoder = RecordDecoder()
+    /// The instant of the latest line when strict.
     private var latest: Instant?
+    /// The order of the lines when lenient.
+    private var order = LenientOrder<OrderedLine>()
     private var isFinished = false
     /// Whether the end of a compressed file is missing. The part before it is read when lenient.
     private var isCutOff = false
@@ -79,10 +83,17 @@ public struct RecordingReader: ~Copyable {
     public mutating func next() throws(RecordingError) -> RecordingEntry? {
         guard !isFinished else { return nil }
         do throws(RecordingError) {
-            while let line = try nextLine() {
-                if let entry = try entry(of: line) { return entry }
+            while true {
+                while let finding = order.next() {
+                    if let entry = entry(of: finding) { return entry }
+                }
+                if let line = try nextLine() {
+                    if let entry = try entry(of: line) { return entry }
+                } else {
+                    guard header != nil else { throw error(.empty, line: nil) }
+                    guard order.finish() else { break }
+                }
             }
-            guard header != nil else { throw error(.empty, line: nil) }
             isFinished = true
             return nil
         } catch {
@@ -142,10 +153,13 @@ public struct RecordingReader: ~Copyable {
 
     private mutating func skip(_ error: RecordingError) {
         tally.skippedLines += 1
-        if tally.errors.count < Tally.maximumErrors { tally.errors.append(error) }
+        // A line that is out of order is found after lines that follow it.
+        let following = tally.errors.firstIndex { ($0.line ?? 0) > (error.line ?? 0) }
+        tally.errors.insert(error, at: following ?? tally.errors.count)
+        if tally.errors.count > Tally.maximumErrors { tally.errors.removeLast() }
     }
 
-    /// Returns the entry in the line; nil if the line is skipped.
+    /// Returns the entry in the line; nil if the line is skipped, or if the lines after it decide about it.
     private mutating func entry(of piece: LineBuffer.Piece) throws(RecordingError) -> RecordingEntry? {
         do throws(RecordProblem) {
             let decoded = try decode(piece)
@@ -154,14 +168,10 @@ public struct RecordingReader: ~Copyable {
             case .unknownType:
                 tally.unknownTypes += 1
                 return nil
-            case .notAMeasurement(let instant):
-                try pass(instant)
-                tally.droppedNotMeasurements += 1
-                return nil
+            case .notAMeasurement(let instant): return try pass(nil, at: instant)
             case .entry(let entry):
                 guard let instant = entry.instant else { throw RecordProblem(.type, .repeatedHeader) }
-                try pass(instant)
-                return entry
+                return try pass(entry, at: instant)
             }
         } catch {
             let located = self.error(error.problem, line: tally.lines, field: error.field)
@@ -185,12 +195,35 @@ public struct RecordingReader: ~Copyable {
         return .header(header)
     }
 
-    /// Advances the time to an instant, which must not be earlier than that of the line before.
-    private mutating func pass(_ instant: Instant) throws(RecordProblem) {
+    /// Advances the time to an instant, which must not be earlier than that of the line before; returns the entry. A
+    /// lenient reader waits for the lines after it.
+    ///
+    /// - Parameter entry: nil if the RSSI is not a measurement.
+    private mutating func pass(_ entry: RecordingEntry?, at instant: Instant) throws(RecordProblem) -> RecordingEntry? {
+        guard strictness == .strict else {
+            order.add(OrderedLine(number: tally.lines, entry: entry), at: instant)
+            return nil
+        }
         if let latest, instant < latest {
             throw RecordProblem(.t, .timeWentBackwards(from: latest.seconds, to: instant.seconds))
         }
         latest = instant
+        return accepted(entry)
+    }
+
+    /// Returns the entry that the lines after it decided about; nil if its line is skipped or has no measurement.
+    private mutating func entry(of finding: LenientOrder<OrderedLine>.Finding) -> RecordingEntry? {
+        switch finding {
+        case .inOrder(let line): return accepted(line.entry)
+        case .outOfOrder(let line, let from, let to):
+            skip(error(.timeWentBackwards(from: from.seconds, to: to.seconds), line: line.number, field: .t))
+            return nil
+        }
+    }
+
+    private mutating func accepted(_ entry: RecordingEntry?) -> RecordingEntry? {
+        if entry == nil { tally.droppedNotMeasurements += 1 }
+        return entry
     }
 
     private func error(
@@ -198,6 +231,13 @@ public struct RecordingReader: ~Copyable {
     ) -> RecordingError {
         RecordingError(file: path, line: line, field: field?.text, problem: problem)
     }
+}
+
+/// A valid line of a recording, until the lines after it show whether it is in the order of time.
+private struct OrderedLine {
+    let number: Int
+    /// Nil if the RSSI is not a measurement.
+    let entry: RecordingEntry?
 }
 
 // Not Sendable: the reader owns an open file, which one task reads at a time.

@@ -397,6 +397,26 @@ final class RecordingReaderTests: XCTestCase {
         XCTAssertEqual(tally.lines, 7)
     }
 
+    func testALenientReaderSkipsOnlyTheLineThatIsFarAhead() throws {
+        let (entries, tally) = try tally([1, 100, 2, 3, 4].map { #"{"t":\#($0),"type":"step"}"# })
+        XCTAssertEqual(entries.compactMap { $0.instant?.seconds }, [1, 2, 3, 4])
+        XCTAssertEqual(tally.skippedLines, 1)
+        XCTAssertEqual(tally.errors.map(\.line), [3])
+        XCTAssertEqual(tally.errors.map(\.problem), [.timeWentBackwards(from: 100, to: 2)])
+    }
+
+    func testTheLinesAroundShowALenientReaderWhichOneIsOutOfOrder() throws {
+        let cases: [(times: [Double], kept: [Double])] = [
+            ([100, 1, 2], [1, 2]), ([1, 3, 2, 4], [1, 3, 4]), ([1, 100, 3, 2, 4], [1, 3, 4]),
+            ([5, 10, 7, 3, 11], [5, 10, 11]), ([1, 2, 100], [1, 2, 100]), ([1, 3, 2], [1, 3]), ([1, 2, 0, 0], [1, 2]),
+        ]
+        for (times, kept) in cases {
+            let (entries, tally) = try tally(times.map { #"{"t":\#($0),"type":"step"}"# })
+            XCTAssertEqual(entries.compactMap { $0.instant?.seconds }, kept, "\(times)")
+            XCTAssertEqual(tally.skippedLines, times.count - kept.count, "\(times)")
+        }
+    }
+
     func testOnlyTheFirstErrorsAreKept() throws {
         let (_, tally) = try tally(Array(repeating: "x", count: 1000))
         XCTAssertEqual(tally.skippedLines, 1000)
