@@ -217,14 +217,16 @@ final class BeaconsCommandTests: XCTestCase {
     func testAKilledServiceLosesAMinuteAtMost() async throws {
         let folder = try temporaryFolder()
         let history = folder + "/beacons.db"
+        let start = ContinuousClock.now
         let service = try ServiceProcess(
             ServiceProcess.endlessWalk("one-floor") + ["--state-directory", folder, "--beacon-history", history])
         try service.wait(for: "\"position\"")
         service.send(SIGKILL)
         _ = try service.end()
+        let isMinuteOver = start.duration(to: .now) >= .seconds(60)
         let venue = try VenuePacketReader().read(FixtureFolder("office").path).venue
         let read = try await BeaconHistoryFile(path: history).history(of: venue.id, version: venue.version)
-        XCTAssertTrue(read.isEmpty, "the first minute isn't over")
+        XCTAssertTrue(read.isEmpty || isMinuteOver, "the first minute isn't over")
         let next = try ServiceProcess(
             ServiceProcess.endlessWalk("one-floor", from: 5) + [
                 "--state-directory", folder, "--beacon-history", history,

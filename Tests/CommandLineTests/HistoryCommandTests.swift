@@ -11,12 +11,24 @@ final class HistoryCommandTests: XCTestCase {
     func testTheHistoryOfADemoIsListedSummedAndExported() throws {
         let folder = try temporaryFolder()
         let history = folder + "/history.db"
-        let run = try Tool.run([
-            "track", "--demo", "--history", history, "--seconds", "15", "--class", "light", "--venue",
-            try FixtureFolder("tags/office").path,
-        ])
-        XCTAssertEqual(run.status, 0, run.errors)
-        let entries = run.output.split(separator: "\n").filter { $0.contains("\"enterRoom\"") }
+        let begun = ContinuousClock.now
+        let run = try ServiceProcess(
+            [
+                "--demo", "--history", history, "--class", "light", "--venue", try FixtureFolder("tags/office").path,
+            ], command: "track")
+        func entries() -> [String] { run.told.filter { $0.contains("\"enterRoom\"") } }
+        while entries().count <= 5, begun.duration(to: .now) < Bounded.longest {
+            try run.wait(for: "\"enterRoom\"", from: run.told.count)
+        }
+        // The first visits last for some seconds.
+        let entered = ContinuousClock.now
+        while entered.duration(to: .now) < .seconds(10) {
+            try run.wait(for: "\"position\"", from: run.told.count)
+        }
+        run.send(SIGTERM)
+        XCTAssertEqual(try run.end(), 0, "\(run.errors)")
+        let seconds = begun.duration(to: .now).seconds
+        let entries = entries()
         XCTAssertGreaterThan(entries.count, 5)
         let visits = try Tool.run(["history", "visits", "--csv", history])
         XCTAssertEqual(visits.status, 0, visits.errors)
@@ -35,7 +47,7 @@ final class HistoryCommandTests: XCTestCase {
         let total = dwell.output.split(separator: "\n").dropFirst().compactMap { $0.split(separator: ",").last }
             .compactMap { Double($0) }.reduce(0, +)
         XCTAssertGreaterThan(total, 10)
-        XCTAssertLessThan(total, 50 * 15)
+        XCTAssertLessThan(total, 50 * seconds)
         let (table, map) = (folder + "/all.csv", folder + "/all.geojson")
         XCTAssertEqual(try Tool.run(["history", "export", "-o", table, history]).status, 0)
         XCTAssertEqual(try Tool.run(["history", "export", "-o", map, history]).status, 0)

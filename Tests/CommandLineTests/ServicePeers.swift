@@ -157,6 +157,14 @@ extension XCTestCase {
     }
 }
 
+extension XCTestCase {
+    /// The files of a running `track --state`. They change when the state is saved.
+    func savedState(in folder: String) throws -> [String: Data] {
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder).filter { !$0.hasSuffix(".new") }
+        return names.reduce(into: [:]) { $0[$1] = FileManager.default.contents(atPath: folder + "/" + $1) }
+    }
+}
+
 /// One line of `indoorloc track`.
 struct TrackLine: Decodable {
     var tag: String

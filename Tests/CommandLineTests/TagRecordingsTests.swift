@@ -258,7 +258,11 @@ final class TagRecordingsTests: XCTestCase {
             ["--record", folder, "--learned", folder + "/../learned"],
             wrapper: try UnitRestrictions("indoorloc-track.service").wrapper(of: try Tool.path()))
         try await stage.move(tag: Self.tag, heardBy: service) {
-            try names(folder).contains { $0.hasSuffix(".jsonl.gz") }
+            // The file may appear before its first reading.
+            try names(folder).contains { name in
+                guard name.hasSuffix(".jsonl.gz"), let content = try? content(folder + "/" + name) else { return false }
+                return !content.sightings.isEmpty
+            }
         }
         service.send(SIGKILL)
         XCTAssertEqual(try service.end(), 128 + SIGKILL)

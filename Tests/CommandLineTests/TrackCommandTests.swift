@@ -57,6 +57,11 @@ final class TrackCommandTests: XCTestCase {
         let first = try ServiceProcess(words, command: "track")
         try first.waitForError("receiving from")
         for step in 0..<5 { try await advance(step, stage, first) }
+        // The first of two savings may have begun before the tags were there.
+        for _ in 0..<2 {
+            let saved = try savedState(in: folder)
+            while try savedState(in: folder) == saved { try await advance(4, stage, first) }
+        }
         first.send(SIGKILL)
         XCTAssertEqual(try first.end(), 128 + SIGKILL)
         let before = try first.told.map(TrackLine.init)
@@ -98,7 +103,7 @@ final class TrackCommandTests: XCTestCase {
         let key = "\(uuid)/2/4608"
         let start = ContinuousClock.now
         // Four positions, each after levels that the tag hasn't had before.
-        var level: UInt16 = 100
+        var (level, levels): (UInt16, Int) = (100, 0)
         for _ in 0..<4 {
             let before = service.told.count
             repeat {
@@ -108,12 +113,13 @@ final class TrackCommandTests: XCTestCase {
                 let beacon = BeaconIdentity(uuid: uuid, major: 2, minor: 0x1200 + level)
                 try await stage.publish(tag: walking, at: MapPoint(x: 30, y: 6), beacon: beacon)
                 level = level > 0 ? level - 1 : 100
+                levels += 1
             } while !service.prints(key, "\"position\"", from: before, within: 0.2)
         }
         service.send(SIGTERM)
         XCTAssertEqual(try service.end(), 0)
         XCTAssertEqual(Set(try service.told.map(TrackLine.init).map(\.tag)), [key])
-        XCTAssertLessThan(level, 97)
+        XCTAssertGreaterThan(levels, 3)
     }
 
     func testTheDemoServesItsTagsAndEndsWithCtrlC() async throws {
@@ -130,7 +136,8 @@ final class TrackCommandTests: XCTestCase {
         let url = try XCTUnwrap(line.split(separator: " ").last.map(String.init))
         let start = ContinuousClock.now
         var tags: [ListedTags.Tag] = []
-        while tags.count(where: { $0.position?.label != nil }) < 45 {
+        func trolleys() -> Int { tags.filter(\.registered).compactMap(\.name).count { $0.hasPrefix("Trolley") } }
+        while tags.count(where: { $0.position?.label != nil }) < 45 || trolleys() < 10 {
             guard start.duration(to: .now) < Bounded.longest else {
                 throw Bounded.Expired(awaited: "45 tags in rooms after \(tags.count), \(service.errors)")
             }
@@ -140,27 +147,35 @@ final class TrackCommandTests: XCTestCase {
             tags = try JSONDecoder().decode(ListedTags.self, from: Data(text.utf8)).tags
         }
         XCTAssertLessThanOrEqual(tags.count, 50)
-        XCTAssertEqual(tags.filter(\.registered).compactMap(\.name).filter { $0.hasPrefix("Trolley") }.count, 10)
+        XCTAssertEqual(trolleys(), 10)
         XCTAssertGreaterThan(tags.count { !$0.registered }, 10)
         let missing = try Tool.run(
             ["--silent", url + "api/v1/register?located=false"], program: "/usr/bin/curl"
         ).output
         XCTAssertTrue(missing.contains("Projector (missing)"), missing)
-        XCTAssertEqual(
-            try String(contentsOfFile: opened, encoding: .utf8).trimmingCharacters(in: .whitespacesAndNewlines), url)
+        var address = ""
+        while address.isEmpty, start.duration(to: .now) < Bounded.longest {
+            address = (try? String(contentsOfFile: opened, encoding: .utf8)) ?? ""
+        }
+        XCTAssertEqual(address.trimmingCharacters(in: .whitespacesAndNewlines), url)
         service.send(SIGINT)
         XCTAssertEqual(try service.end(), 0)
         XCTAssertFalse(service.errors.contains { $0.contains("error") || $0.contains("lost") }, "\(service.errors)")
     }
 
     func testTheDemoRunsInAVenueOfItsUser() throws {
-        let result = try Tool.run([
-            "track", "--demo", "--venue", try FixtureFolder("tags/office").path, "--seconds", "6", "--class", "light",
-        ])
-        XCTAssertEqual(result.status, 0, result.errors)
-        XCTAssertTrue(result.errors.contains("tracking in Office with gateways with 32 receivers"), result.errors)
-        let lines = try result.output.split(separator: "\n").map { try TrackLine(String($0)) }
-        XCTAssertGreaterThan(Set(lines.map(\.tag)).count, 20)
+        let service = try ServiceProcess(
+            ["--demo", "--venue", try FixtureFolder("tags/office").path, "--class", "light"], command: "track")
+        try service.waitForError("tracking in Office with gateways with 32 receivers")
+        let start = ContinuousClock.now
+        var tags: Set<String> = []
+        while tags.count <= 20, start.duration(to: .now) < Bounded.longest {
+            try service.wait(for: "\"tag\"", from: service.told.count)
+            tags = Set(try service.told.map(TrackLine.init).map(\.tag))
+        }
+        XCTAssertGreaterThan(tags.count, 20)
+        service.send(SIGTERM)
+        XCTAssertEqual(try service.end(), 0, "\(service.errors)")
     }
 
     func testASignalRequestsALineForEachTagWithWhoHearsIt() async throws {

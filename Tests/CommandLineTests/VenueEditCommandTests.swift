@@ -57,7 +57,7 @@ final class VenueEditCommandTests: XCTestCase {
     private func status(_ served: Served, _ path: String) throws -> Int? {
         let result = try Tool.run(
             [
-                "--silent", "--max-time", "60", "--output", "/dev/null", "--write-out", "%{http_code}", "-H",
+                "--silent", "--max-time", "180", "--output", "/dev/null", "--write-out", "%{http_code}", "-H",
                 "Authorization: Bearer \(served.token)", served.url + path,
             ], program: "/usr/bin/curl")
         return Int(result.output)
@@ -192,7 +192,7 @@ final class VenueEditCommandTests: XCTestCase {
             ["edit", "--open", try copy()], command: "venue",
             environment: ["PATH": "\(folder):\(path)", "XDG_RUNTIME_DIR": folder])
         let url = try process.wait(for: "/?token=")
-        let result = try Tool.run(["\(Tool.bound)", "cat", told], program: "/usr/bin/timeout")
+        let result = try Tool.run(["\(Int(Tool.bound))", "cat", told], program: "/usr/bin/timeout")
         let lines = result.output.split(separator: "\n").map(String.init)
         XCTAssertEqual(lines.count, 3, result.output)
         XCTAssertTrue(lines[0].hasPrefix(folder + "/indoorloc-"), "the argument has no token: \(lines[0])")
@@ -398,6 +398,9 @@ final class VenueEditCommandTests: XCTestCase {
         XCTAssertEqual(try VenuePacketReader().read(folder + "/venue").venue.maps.map(\.name), ["Ground floor"])
         process.send(SIGINT)
         XCTAssertEqual(try process.end(), 0)
+        // The browser is another process.
+        let end = ContinuousClock.now
+        while !FileManager.default.fileExists(atPath: folder + "/told"), end.duration(to: .now) < Bounded.longest {}
         XCTAssertTrue(FileManager.default.fileExists(atPath: folder + "/told"), "the page is opened")
         let again = try Tool.run(words + ["venue", "new"], program: "/usr/bin/env")
         XCTAssertEqual(again.status, 1)

@@ -191,6 +191,8 @@ final class PluginRecordingTests: XCTestCase {
             try await Bounded.wait(for: "the search") {
                 for await state in states where state == .searchVenue { return }
             }
+            // Readings before the scan would be lost.
+            try await Bounded.wait(for: "the scan") { [source] in try await source.waitForScans() }
             for try await reading in RecordingSource(path: try RecordedWalk.path("one-floor")).readings() {
                 if reading.instant > Instant(seconds: seconds) { break }
                 source.send(reading)

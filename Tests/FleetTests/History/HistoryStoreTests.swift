@@ -175,13 +175,13 @@ final class HistoryStoreTests: HistoryTestCase {
             TestOutputs.position("a", sequence: 3, seconds: now),
         ])
         await first.waitUntilStored()
-        await first.stop(within: .seconds(30))
+        await first.stop(within: Bounded.longest)
         let second = try store(address, creates: false) { $0.retention = .seconds(30 * day) }
         let database = try TestDatabase(address)
         try database.wait(
             for: ["a 1 2", "a 1 3"], of: "SELECT tag, epoch, sequence FROM indoorloc_history ORDER BY 1, 2, 3")
         XCTAssertEqual(try database.run("SELECT tag FROM indoorloc_latest ORDER BY 1"), ["a", "old"])
-        await second.stop(within: .seconds(30))
+        await second.stop(within: Bounded.longest)
         XCTAssertEqual(second.counts.deleted, 2)
     }
 
@@ -190,7 +190,7 @@ final class HistoryStoreTests: HistoryTestCase {
         let first = try store(address)
         let now = Int64(Date().timeIntervalSince1970)
         first.add([TestOutputs.position("old", sequence: 1, seconds: now - 31 * 86_400)])
-        await first.stop(within: .seconds(30))
+        await first.stop(within: Bounded.longest)
         let database = try TestDatabase(address)
         try database.run(
             """
@@ -203,7 +203,7 @@ final class HistoryStoreTests: HistoryTestCase {
             second.add([TestOutputs.position("a", sequence: sequence, seconds: now)])
             await second.waitUntilStored()
         }
-        await second.stop(within: .seconds(30))
+        await second.stop(within: Bounded.longest)
         let failures = try await Bounded.all(second.events).filter { event in
             if case .disconnected = event { true } else { false }
         }
@@ -222,7 +222,7 @@ final class HistoryStoreTests: HistoryTestCase {
             TestOutputs.position("far", sequence: 1, coordinate: Coordinate(latitude: 52.01, longitude: 4.01)),
             TestOutputs.position("local", sequence: 1),
         ])
-        await plain.stop(within: .seconds(30))
+        await plain.stop(within: Bounded.longest)
         XCTAssertThrowsError(try database.run("SELECT geom FROM indoorloc_latest"))
         XCTAssertEqual(try database.run("SELECT count(*) FROM indoorloc_latest"), ["3"])
 
@@ -268,7 +268,7 @@ final class HistoryErrorTests: HistoryTestCase {
 
         let first = try store(server.address())
         first.add([TestOutputs.position("a", sequence: 1)])
-        await first.stop(within: .seconds(30))
+        await first.stop(within: Bounded.longest)
         let reader = try await failure(of: try store(server.address(user: "poor"), creates: false))
         XCTAssertEqual(reader?.reason, .permission)
 
@@ -293,7 +293,7 @@ final class HistoryErrorTests: HistoryTestCase {
             if isRight {
                 store.add([TestOutputs.position("a", sequence: 1)])
                 await store.waitUntilStored()
-                await store.stop(within: .seconds(30))
+                await store.stop(within: Bounded.longest)
                 XCTAssertEqual(store.counts.stored, 1)
             } else {
                 let error = try await failure(of: store)

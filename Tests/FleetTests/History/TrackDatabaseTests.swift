@@ -20,15 +20,27 @@ final class TrackDatabaseTests: HistoryTestCase {
         }.sorted()
     }
 
+    private func stored(_ connection: TestDatabase) throws -> Set<String> {
+        Set(try connection.run("SELECT tag, epoch, sequence FROM indoorloc_history"))
+    }
+
+    /// Waits until outputs are rows, as the program's end limits the time to write what still waits.
+    private func waitForRows(_ outputs: [String], _ connection: TestDatabase) throws {
+        let deadline = ContinuousClock.now + Bounded.longest
+        while try !stored(connection).isSuperset(of: outputs), ContinuousClock.now < deadline { poll(nil, 0, 100) }
+    }
+
     func testEachOutputIsARowAndTheLatestOneOfEachTagIsKept() throws {
         let address = try database()
         let program = try FleetProgram(demo(address, ["--create"]), folder: try temporaryFolder())
-        _ = try program.printedLines(atLeast: 101)
+        let waiting = try printed(program.printedLines(atLeast: 101))
+        let connection = try TestDatabase(address)
+        try connection.wait(for: ["t"], of: "SELECT to_regclass('indoorloc_history') IS NOT NULL")
+        try waitForRows(waiting, connection)
         program.send(SIGTERM)
         let result = try program.end()
         XCTAssertEqual(result.status, 0, result.errors)
         let outputs = try printed(result.output)
-        let connection = try TestDatabase(address)
         let rows = try connection.run("SELECT tag, epoch, sequence FROM indoorloc_history").sorted()
         XCTAssertEqual(rows, outputs)
         let latest = try connection.run("SELECT count(*), count(x) FROM indoorloc_latest")
@@ -52,17 +64,11 @@ final class TrackDatabaseTests: HistoryTestCase {
         try server.restart()
         try program.wait(for: "connected to the database")
         let connection = try TestDatabase(address)
-        func stored() throws -> Set<String> {
-            Set(try connection.run("SELECT tag, epoch, sequence FROM indoorloc_history"))
-        }
-        // The program's end limits the time to write what still waits.
-        let waiting = try printed(program.printedLines(atLeast: 101))
-        let deadline = ContinuousClock.now + Bounded.longest
-        while try !stored().isSuperset(of: waiting), ContinuousClock.now < deadline { poll(nil, 0, 100) }
+        try waitForRows(printed(program.printedLines(atLeast: 101)), connection)
         program.send(SIGTERM)
         let result = try program.end()
         XCTAssertEqual(result.status, 0, result.errors)
-        let (rows, outputs) = (try stored(), try printed(result.output))
+        let (rows, outputs) = (try stored(connection), try printed(result.output))
         XCTAssertGreaterThan(outputs.count, 100)
         XCTAssertEqual(outputs.filter { !rows.contains($0) }, [])
     }
