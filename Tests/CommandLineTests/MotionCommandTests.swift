@@ -150,7 +150,11 @@ final class IMUOptionTests: XCTestCase {
             try await session.run(radio.combined(with: nowhere), givesReadings: true) { news in
                 guard case .output(let output) = news, case .error(let error) = output.content else { return }
                 causes.update { $0.append(error.cause) }
-                radio.finish()
+                // The sensors may fail before the radio's scan begins.
+                Task {
+                    try await radio.waitForScans()
+                    radio.finish()
+                }
             }
         }
         XCTAssertEqual(causes.value.first ?? nil, "\(IIOError.noDevice(folder: nowhere.devices))")
@@ -229,8 +233,12 @@ final class SatelliteTests: XCTestCase {
                     if case .output(let output) = $0, case .outdoorPosition = output.content { true } else { false }
                 }
             }
-            // The radio ends the session after all positions.
-            if count == 3 { radio.finish() }
+            // The radio ends the session after all positions, which may come before its scan begins.
+            guard count == 3 else { return }
+            Task {
+                try await radio.waitForScans()
+                radio.finish()
+            }
         }
         let all = news.withLock { $0 }
         let heard = all.compactMap { if case .reading(let reading) = $0 { reading } else { nil } }

@@ -412,9 +412,13 @@ final class ScanPublishTests: XCTestCase {
         for reading in try readings(0...600) { lines += try RecordEncoder.line(for: .measurement(reading)) }
         try Data(lines).write(to: URL(filePath: path))
         let arguments = ["--replay", path, "--publish", "mqtt://127.0.0.1:\(port)/site", "--name", "hall-3"]
-        let first = try ServiceProcess(arguments, command: "scan")
-        try first.waitForError("publishing to")
-        let second = try ServiceProcess(arguments, command: "scan")
+        let (first, second) = try rivals {
+            let first = try ServiceProcess(arguments, command: "scan")
+            try first.waitForError("publishing to")
+            return first
+        } _: {
+            try ServiceProcess(arguments, command: "scan")
+        }
         try second.waitForError(
             "another process is connected to the broker at 127.0.0.1 under 'site/gateways/hall-3': end that process, or "
                 + "give this gateway another name (--name)")

@@ -158,6 +158,25 @@ extension XCTestCase {
 }
 
 extension XCTestCase {
+    /// Returns two processes that begin one after the other under one name, of which the second one ends.
+    ///
+    /// On a busy machine, the first one may answer later than within the second that the other one waits, and then end
+    /// itself. Another pair begins after that, some times at most.
+    func rivals(
+        _ first: () throws -> ServiceProcess, _ second: () throws -> ServiceProcess
+    ) throws -> (ServiceProcess, ServiceProcess) {
+        var attempt = 1
+        while true {
+            let (holder, rival) = (try first(), try second())
+            let deadline = ContinuousClock.now + .seconds(Tool.bound)
+            while !holder.hasEnded, !rival.hasEnded, ContinuousClock.now < deadline { poll(nil, 0, 5) }
+            if !holder.hasEnded || attempt == 5 { return (holder, rival) }
+            rival.send(SIGKILL)
+            _ = try rival.end()
+            attempt += 1
+        }
+    }
+
     /// The files of a running `track --state`. They change when the state is saved.
     func savedState(in folder: String) throws -> [String: Data] {
         let names = try FileManager.default.contentsOfDirectory(atPath: folder).filter { !$0.hasSuffix(".new") }

@@ -193,10 +193,13 @@ final class TrackOutputTests: XCTestCase {
 
     func testASecondProgramOfTheSameNameEndsWithTheReason() async throws {
         let port = try broker().port
-        let first = try service(port: port)
+        let (first, second) = try rivals {
+            try service(port: port)
+        } _: {
+            try ServiceProcess(try words(port: port), command: "track")
+        }
         let reader = try await OutputReader(port: port)
         try await reader.status("online")
-        let second = try ServiceProcess(try words(port: port), command: "track")
         try second.waitForError(
             "another process is connected to the broker at 127.0.0.1 under 'site/fleets/fleet': end that process, or give "
                 + "this one another name (--output-name) or prefix (--output-prefix)")
