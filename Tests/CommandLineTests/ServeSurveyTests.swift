@@ -74,13 +74,22 @@ final class ServeSurveyTests: XCTestCase {
         XCTAssertEqual(status, 200)
     }
 
+    /// Waits for positions, and for the seconds of them: a service that was late prints some at once.
+    private func pause(_ service: ServiceProcess, positions: Int) throws {
+        let start = ContinuousClock.now
+        for _ in 0..<positions { try service.wait(for: "\"position\"", from: service.told.count) }
+        while start.duration(to: .now) < .seconds(1.5) {
+            try service.wait(for: "\"position\"", from: service.told.count)
+        }
+    }
+
     func testAWalkIsInTheRecordingAlsoAfterAKill() async throws {
         let (folder, page) = (try temporaryFolder(), try TestPort.free())
         let service = try ServiceProcess(try words(in: folder, page: page))
         try service.wait(for: "\"position\"")
         try await start(page: page)
         try await mark(5, 10, page: page)
-        for _ in 0..<4 { try service.wait(for: "\"position\"", from: service.told.count) }
+        try pause(service, positions: 4)
         try await mark(9, 10, page: page)
         // The file has each mark after some seconds.
         let marked = ContinuousClock.now
@@ -108,7 +117,7 @@ final class ServeSurveyTests: XCTestCase {
         try service.wait(for: "\"position\"")
         try await start(page: page)
         try await mark(5, 10, page: page)
-        for _ in 0..<3 { try service.wait(for: "\"position\"", from: service.told.count) }
+        try pause(service, positions: 3)
         try await mark(9, 10, page: page)
         let ended = try await SurveyRequest.post("walks", #"{"action":"stop"}"#, port: page)
         XCTAssertEqual(ended, 200)
