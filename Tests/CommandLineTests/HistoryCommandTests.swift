@@ -16,8 +16,8 @@ final class HistoryCommandTests: XCTestCase {
             [
                 "--demo", "--history", history, "--class", "light", "--venue", try FixtureFolder("tags/office").path,
             ], command: "track")
-        func entries() -> [String] { run.told.filter { $0.contains("\"enterRoom\"") } }
-        while entries().count <= 5, begun.duration(to: .now) < Bounded.longest {
+        func entryLines() -> [String] { run.told.filter { $0.contains("\"enterRoom\"") } }
+        while entryLines().count <= 5, begun.duration(to: .now) < Bounded.longest {
             try run.wait(for: "\"enterRoom\"", from: run.told.count)
         }
         // The first visits last for some seconds.
@@ -28,7 +28,7 @@ final class HistoryCommandTests: XCTestCase {
         run.send(SIGTERM)
         XCTAssertEqual(try run.end(), 0, "\(run.errors)")
         let seconds = begun.duration(to: .now).seconds
-        let entries = entries()
+        let entries = entryLines()
         XCTAssertGreaterThan(entries.count, 5)
         let visits = try Tool.run(["history", "visits", "--csv", history])
         XCTAssertEqual(visits.status, 0, visits.errors)

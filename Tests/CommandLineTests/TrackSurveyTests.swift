@@ -35,7 +35,7 @@ final class TrackSurveyTests: XCTestCase {
         try service.waitForError("receiving from")
         let stage = GatewayStage(
             client: try await GatewayClient(port: port), venue: try VenuePacketReader().read(venue).venue)
-        try await start(stage, service, page: page)
+        try await self.start(stage, service, page: page)
         for x in [5.0, 15, 25, 32] {
             let mark = #"{"tag":"\#(Self.tag)","mapId":1,"x":\#(x),"y":10,"delay":0.05}"#
             let status = try await SurveyRequest.post("marks", mark, port: page)
@@ -74,7 +74,7 @@ final class TrackSurveyTests: XCTestCase {
         try service.waitForError("receiving from")
         let stage = GatewayStage(
             client: try await GatewayClient(port: port), venue: try VenuePacketReader().read(venue).venue)
-        try await start(stage, service, page: page)
+        try await self.start(stage, service, page: page)
         let first = #"{"tag":"\#(Self.tag)","mapId":1,"x":5,"y":10}"#
         let marked = try await SurveyRequest.post("marks", first, port: page)
         XCTAssertEqual(marked, 200)
