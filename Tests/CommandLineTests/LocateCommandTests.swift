@@ -104,22 +104,25 @@ final class LocateCommandTests: XCTestCase {
         let command = try LocateCommand(ParsedArguments(words, syntax: LocateCommand.syntax))
         let venue = try VenuePacketReader().read(try FixtureFolder("office").path).venue
         let source = ScriptedSource()
-        let ending = Task {
-            try await source.waitForScans()
-            // A satellite position waits for other readings, so the recorder writes it at the end.
-            let coordinate = Coordinate(latitude: 52, longitude: 13)
-            source.send(.gnss(GNSSFix(instant: .zero, coordinate: coordinate, accuracy: 5)))
-            let hasBegun = await Self.isReadable(reader)
-            close(reader)
-            source.fail(Failure())
-            return hasBegun
-        }
+        async let ending = Self.endScan(of: source, afterTheHeaderIn: reader)
         do {
             try await command.locate(in: venue, source)
             XCTFail("no error")
         } catch { XCTAssertTrue(error is LocalizationError, "\(error)") }
-        let hasBegun = try await ending.value
+        let hasBegun = try await ending
         XCTAssertTrue(hasBegun, "the recording has a header")
+    }
+
+    /// Lets a source fail after the reader of its recording has left; returns whether the recording had begun.
+    private static func endScan(of source: ScriptedSource, afterTheHeaderIn reader: Int32) async throws -> Bool {
+        try await source.waitForScans()
+        // A satellite position waits for other readings, so the recorder writes it at the end.
+        let coordinate = Coordinate(latitude: 52, longitude: 13)
+        source.send(.gnss(GNSSFix(instant: .zero, coordinate: coordinate, accuracy: 5)))
+        let hasBegun = await isReadable(reader)
+        close(reader)
+        source.fail(Failure())
+        return hasBegun
     }
 
     /// Returns whether a descriptor is readable within the bound of the tests.

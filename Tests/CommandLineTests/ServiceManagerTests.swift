@@ -180,7 +180,7 @@ final class ServiceKillTests: XCTestCase {
     /// The memory that a running service has saved last; nil for none. The service locks its folder, so a copy is read.
     private func savedMemory(in folder: String) throws -> SessionMemory? {
         let copy = try temporaryFolder()
-        let isCopied = try? FileManager.default.copyItem(
+        let isCopied: Void? = try? FileManager.default.copyItem(
             atPath: folder + "/memory.json", toPath: copy + "/memory.json")
         guard isCopied != nil, case .memory(let memory, _) = try SessionMemoryStore(folder: copy).read() else {
             return nil

@@ -92,6 +92,7 @@ final class FleetLogTests: XCTestCase {
             try await NATSReceiverStore(stage.connection, worker: "test")
         }
         let venue = try VenuePacketReader().read(try FleetStage.venue()).venue
+        let log = stage.log
         let append = { @Sendable in
             let readings = FleetStage.readings(tags: 30, at: FleetStage.now)
             let strangers = readings.map { reading in
@@ -99,7 +100,7 @@ final class FleetLogTests: XCTestCase {
                 reading.receiver = "kitchn"
                 return reading
             }
-            try await stage.log.append(readings + strangers)
+            try await log.append(readings + strangers)
         }
         try await Bounded.wait(for: "the statistics of two workers") {
             var next = ContinuousClock.now
