@@ -58,6 +58,8 @@ public struct RecordingReader: ~Copyable {
     private var isFinished = false
     /// Whether the end of a compressed file is missing. The part before it is read when lenient.
     private var isCutOff = false
+    /// The error that follows the lines which have not been returned yet.
+    private var failure: RecordingError?
 
     /// Opens a recording. The reader reads nothing before the first call of `next()`.
     ///
@@ -87,7 +89,14 @@ public struct RecordingReader: ~Copyable {
                 while let finding = order.next() {
                     if let entry = entry(of: finding) { return entry }
                 }
-                if let line = try nextLine() {
+                if let failure { throw failure }
+                let line: LineBuffer.Piece?
+                do throws(RecordingError) { line = try nextLine() } catch {
+                    guard order.finish() else { throw error }
+                    failure = error
+                    continue
+                }
+                if let line {
                     if let entry = try entry(of: line) { return entry }
                 } else {
                     guard header != nil else { throw error(.empty, line: nil) }

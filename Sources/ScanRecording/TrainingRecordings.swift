@@ -43,8 +43,10 @@ extension SurveyRecording {
                 }
             }
             guard sightings.count + waypoints.count <= limits.surveyReadings else {
+                // A lenient reader has read lines after the entry's.
                 throw RecordingError(
-                    file: path, line: reader.tally.lines, problem: .tooManyReadings(limit: limits.surveyReadings))
+                    file: path, line: strictness == .strict ? reader.tally.lines : nil,
+                    problem: .tooManyReadings(limit: limits.surveyReadings))
             }
         }
         let recording = SurveyRecording(

@@ -181,6 +181,30 @@ final class RecordingReaderTests: XCTestCase {
         }
     }
 
+    func testALenientReaderReturnsAllLinesBeforeADamage() throws {
+        let folder = try TemporaryFolder()
+        var (bytes, _) = try members(folder)
+        // The checksum behind the last line.
+        bytes[bytes.count - 8] ^= 1
+        let path = folder.path + "/damaged.jsonl.gz"
+        try Data(bytes).write(to: URL(filePath: path))
+        let (strict, lenient) = (try read(path, .strict), try read(path, .lenient))
+        XCTAssertEqual(strict.count, 4)
+        XCTAssertEqual(lenient.count, strict.count)
+        XCTAssertNotNil(strict.error)
+        XCTAssertEqual(lenient.error, strict.error)
+    }
+
+    /// Returns the number of entries before an error, and the error.
+    private func read(
+        _ path: String, _ strictness: RecordingReader.Strictness
+    ) throws -> (count: Int, error: RecordingError?) {
+        var reader = try RecordingReader(path: path, strictness: strictness)
+        var count = 0
+        do throws(RecordingError) { while try reader.next() != nil { count += 1 } } catch { return (count, error) }
+        return (count, nil)
+    }
+
     /// The bytes of a compressed recording of two members, as a writer stores it that was flushed in between, and where
     /// the second one begins.
     private func members(_ folder: TemporaryFolder) throws -> (bytes: [UInt8], second: Int) {

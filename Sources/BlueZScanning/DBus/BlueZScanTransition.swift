@@ -173,7 +173,8 @@ struct BlueZScanTransition {
         if let powered = memory.poweredPath { calls.append(.setPower(adapter: powered, false)) }
         // The service refuses to undo a call before it has answered it.
         if case .asking(var pending) = state, pending.call.opposite != nil {
-            pending.deadline = min(pending.deadline, now.advanced(by: pending.call.timeoutAtEnd))
+            let limit = pending.call.timeoutAtEnd * memory.settings.patience
+            pending.deadline = min(pending.deadline, now.advanced(by: limit))
             return .stopping(pending, then: calls)
         }
         return finish(calls)

@@ -541,7 +541,8 @@ struct RepetitionFilter: Sendable {
         }
         return latest.use(Pair(tag: tag, receiver: receiver), else: initial()) { last in
             let isRepeated = !isFirst && Self.isDuplicate(fresh, of: last)
-            last = fresh
+            // The readings of a message that was sent again are all compared with those of the first one.
+            if !isRepeated || !fresh.isShared { last = fresh }
             return isRepeated
         }
     }

@@ -4,8 +4,9 @@ import TagTracking
 /// The alerts of a fleet. It is a sink of the fleet's outputs, and passes what happens to alerts to other sinks and to a
 /// webhook.
 ///
-/// With a store, each event is on disk before a destination gets it, and an alert lasts over a restart. The fleet doesn't
-/// wait for the file, which another program can lock, nor for a destination: events wait in memory, up to a number of them.
+/// With a store, each event is on disk before a destination gets it, unless it can't be stored, and an alert lasts over a
+/// restart. The fleet doesn't wait for the file, which another program can lock, nor for a destination: events wait in
+/// memory, up to a number of them.
 package actor AlertService: FleetOutputSink {
     /// The time between two checks.
     private static let interval = Duration.seconds(1)
@@ -126,7 +127,10 @@ package actor AlertService: FleetOutputSink {
     package func run() async {
         await deliveries?.start()
         while !Task.isCancelled {
-            await tick()
+            // The checks continue while events wait for the file or for a destination.
+            await check()
+            beginPassing()
+            beginSaving(isLast: false)
             try? await Task.sleep(for: Self.interval)
         }
     }
@@ -143,15 +147,20 @@ package actor AlertService: FleetOutputSink {
         for destination in destinations { await destination.use(status) }
     }
 
-    /// Handles the passing of time.
+    /// Handles the passing of time, and returns when what happened is stored and passed on.
     func tick() async {
+        await check()
+        await pass()
+        await save(isLast: false)
+    }
+
+    /// Handles the passing of time.
+    private func check() async {
         let time = now()
         handle(.listening(connection.withLock { $0 }), at: time)
         let silent = machine.tagsOfSilence
         if !silent.isEmpty { handle(.heard(await hearings.lastReadings(of: silent)), at: now()) }
         handle(.tick, at: now())
-        await pass()
-        await save(isLast: false)
     }
 
     package func write(_ outputs: [FleetOutput]) async {
@@ -224,6 +233,12 @@ package actor AlertService: FleetOutputSink {
     }
 
     private func save(isLast: Bool) async {
+        beginSaving(isLast: isLast)
+        await passing?.value
+    }
+
+    /// Begins to store the places of tags if that is due, unless something is being passed on.
+    private func beginSaving(isLast: Bool) {
         guard passing == nil, machine.revision != savedRevision, isLast || ContinuousClock.now >= nextSave else {
             return
         }
@@ -236,7 +251,6 @@ package actor AlertService: FleetOutputSink {
             }
             await passWaiting()
         }
-        await passing?.value
     }
 
     /// Stores events after those that couldn't be stored before. One call after the other keeps their order.

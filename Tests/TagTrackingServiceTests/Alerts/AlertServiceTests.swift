@@ -184,6 +184,26 @@ final class AlertServiceTests: XCTestCase {
         XCTAssertEqual(destination.statuses.value.map(\.active.count), [0, 3, 0])
     }
 
+    func testTheChecksContinueWhileEventsWait() async throws {
+        let (slow, looks) = (SlowDestination(), WatchedState(0))
+        let service = try await AlertService(
+            .init(rules: rules, register: TagRegister(), epoch: 1), to: [slow], hearings: NoHearings(),
+            isListening: true,
+            now: {
+                looks.update { $0 += 1 }
+                return Self.start
+            }, report: { _ in })
+        await service.write(levels(10, "a"))
+        try await Bounded.wait(for: "the first event") { try await slow.hasBegun.wait { $0 } }
+        let seen = looks.value
+        let work = Task { await service.run() }
+        // One check looks at the clock twice.
+        try await Bounded.wait(for: "a second check") { try await looks.wait { $0 > seen + 2 } }
+        work.cancel()
+        slow.isOpen.update { $0 = true }
+        await service.stop()
+    }
+
     func testDestinationsForgetAlertsThatNoLaterStartKnows() async throws {
         let bare = try await service(.init(rules: rules, register: TagRegister(), epoch: 1))
         await bare.write(levels(10, "a"))

@@ -328,7 +328,9 @@ final class TagIntakeTests: XCTestCase {
         XCTAssertEqual(event(at: 0.25, "-61", "-61", "-60", arrival: 0.3), 3)
         XCTAssertEqual(event(at: 0.5, "-60", arrival: 0.31), 1, "another event, however soon it arrives")
         XCTAssertEqual(event(at: 0.5, "-60", arrival: 9), 0, "sent again")
-        XCTAssertEqual(intake.statistics.dropped, [.duplicate: 1])
+        XCTAssertEqual(event(at: 0.7, "-61", "-61", arrival: 9.1), 2)
+        XCTAssertEqual(event(at: 0.7, "-61", "-61", arrival: 9.2), 0, "sent again")
+        XCTAssertEqual(intake.statistics.dropped, [.duplicate: 3])
         XCTAssertEqual(intake.statistics.invalid, [:])
     }
 
