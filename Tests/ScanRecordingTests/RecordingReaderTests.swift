@@ -189,7 +189,7 @@ final class RecordingReaderTests: XCTestCase {
         let path = folder.path + "/damaged.jsonl.gz"
         try Data(bytes).write(to: URL(filePath: path))
         let (strict, lenient) = (try read(path, .strict), try read(path, .lenient))
-        XCTAssertEqual(strict.count, 4)
+        XCTAssertEqual(strict.count, 2, "the lines of the first member")
         XCTAssertEqual(lenient.count, strict.count)
         XCTAssertNotNil(strict.error)
         XCTAssertEqual(lenient.error, strict.error)
