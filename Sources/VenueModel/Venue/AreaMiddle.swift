@@ -41,13 +41,16 @@ extension Area {
         var best: (point: MapPoint, distance: Double)?
         for (low, high) in zip(heights, heights.dropFirst() + all.suffix(1)) {
             let y = (low + high) / 2
-            let crossings = zip(corners, corners.dropFirst() + corners.prefix(1)).compactMap { start, end in
-                (start.y > y) == (end.y > y)
-                    ? nil : start.x + (end.x - start.x) * (y - start.y) / (end.y - start.y)
+            let sides = zip(corners, corners.dropFirst() + corners.prefix(1))
+            let crossings: [Double] = sides.compactMap { start, end -> Double? in
+                guard (start.y > y) != (end.y > y) else { return nil }
+                return start.x + (end.x - start.x) * (y - start.y) / (end.y - start.y)
             }.sorted()
             // Every other part of the line is inside.
-            let lines = stride(from: 1, to: crossings.count, by: 2).map { (crossings[$0 - 1], crossings[$0]) }
-            guard let (left, right) = lines.max(by: { $0.1 - $0.0 < $1.1 - $1.0 }) else { continue }
+            let lines: [(left: Double, right: Double)] = stride(from: 1, to: crossings.count, by: 2).map {
+                (crossings[$0 - 1], crossings[$0])
+            }
+            guard let (left, right) = lines.max(by: { $0.right - $0.left < $1.right - $1.left }) else { continue }
             let point = MapPoint(x: (left + right) / 2, y: y)
             guard contains(point) else { continue }
             let distance = Self.distance(from: point, toOutline: corners)
