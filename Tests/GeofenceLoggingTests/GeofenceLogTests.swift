@@ -514,7 +514,7 @@ final class GeofenceLoggerTests: XCTestCase {
     func testAllEventsBeforeStopAreInTheLog() async throws {
         let path = try temporaryLog()
         let localizer = localizer()
-        let host = PluginHost(localizer: localizer)
+        let host = PluginHost(localizer: localizer, clock: ManualClock())
         let logger = await host.add(GeofenceLogger(), arguments: .init(path: path) { 1_700_000_000 })
         XCTAssertNotNil(logger)
         try await enter(localizer)
@@ -535,7 +535,7 @@ final class GeofenceLoggerTests: XCTestCase {
     func testTheLoggerWritesOnlyTheRequestedKinds() async throws {
         let path = try temporaryLog()
         let localizer = localizer()
-        let host = PluginHost(localizer: localizer)
+        let host = PluginHost(localizer: localizer, clock: ManualClock())
         await host.add(GeofenceLogger(), arguments: .init(path: path, kinds: [.fence]))
         try await enter(localizer)
         await localizer.stop()
@@ -547,7 +547,7 @@ final class GeofenceLoggerTests: XCTestCase {
 
     func testAPluginWhoseLogCannotBeOpenedIsNotAdded() async throws {
         let path = try temporaryLog() + "/nowhere/log.db"
-        let host = PluginHost(localizer: localizer())
+        let host = PluginHost(localizer: localizer(), clock: ManualClock())
         let failures = host.failures
         let logger = await host.add(GeofenceLogger(), arguments: .init(path: path))
         XCTAssertNil(logger)
@@ -559,7 +559,7 @@ final class GeofenceLoggerTests: XCTestCase {
     func testTheLoggerWritesRecordsAfterAFailureLater() async throws {
         let path = try temporaryLog()
         let localizer = localizer()
-        let host = PluginHost(localizer: localizer)
+        let host = PluginHost(localizer: localizer, clock: ManualClock())
         var settings = GeofenceLogSettings()
         settings.busyTimeout = .milliseconds(1)
         let failures = host.failures

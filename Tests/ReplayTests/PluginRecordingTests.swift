@@ -85,7 +85,7 @@ final class PluginRecordingTests: XCTestCase {
     }
 
     func testThePluginReceivesAllPositionsInOrder() async throws {
-        let host = PluginHost(localizer: try recorded(), queueCapacity: nil)
+        let host = PluginHost(localizer: try recorded(), queueCapacity: nil, clock: ManualClock())
         let listener = Listener()
         await host.add(listener)
         let reported = try await play(host, listener)
@@ -100,7 +100,7 @@ final class PluginRecordingTests: XCTestCase {
         let office = try office()
         let goal = try XCTUnwrap(office.pointsOfInterest(on: 1).last)
         let planner = RoutePlanner(venue: office)
-        let host = PluginHost(localizer: try recorded(), queueCapacity: nil)
+        let host = PluginHost(localizer: try recorded(), queueCapacity: nil, clock: ManualClock())
         let listener = Listener()
         await host.add(listener)
         let added = await host.add(RouteGuidance(), arguments: .init(planner: planner))
@@ -123,7 +123,7 @@ final class PluginRecordingTests: XCTestCase {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         addTeardownBlock { try? FileManager.default.removeItem(at: folder) }
         let path = folder.appending(path: "log.db").path
-        let host = PluginHost(localizer: try recorded(), queueCapacity: nil)
+        let host = PluginHost(localizer: try recorded(), queueCapacity: nil, clock: ManualClock())
         let listener = Listener()
         await host.add(listener)
         await host.add(GeofenceLogger(), arguments: .init(path: path) { 1 })
@@ -140,7 +140,7 @@ final class PluginRecordingTests: XCTestCase {
 
     func testPositionsAreSharedAtTheConfiguredRate() async throws {
         let echo = try Echo("cart")
-        let host = PluginHost(localizer: try recorded(), sharing: echo, queueCapacity: nil)
+        let host = PluginHost(localizer: try recorded(), sharing: echo, queueCapacity: nil, clock: ManualClock())
         let listener = Listener()
         await host.add(listener)
         let localizer = host.localizer
@@ -217,7 +217,7 @@ final class PluginRecordingTests: XCTestCase {
 
     func testANearbyBeaconCorrectsThePosition() async throws {
         let radio = Radio(try office(), settings)
-        let host = PluginHost(localizer: radio.localizer)
+        let host = PluginHost(localizer: radio.localizer, clock: ManualClock())
         let here = try await radio.walk(to: 20)
         // The farthest beacon on the same floor: without a correction, the session would not move there immediately.
         let beacon = try XCTUnwrap(
@@ -248,7 +248,7 @@ final class PluginRecordingTests: XCTestCase {
 
     func testANamedPointCorrectsThePosition() async throws {
         let radio = Radio(try office(), settings)
-        let host = PluginHost(localizer: radio.localizer)
+        let host = PluginHost(localizer: radio.localizer, clock: ManualClock())
         let here = try await radio.walk(to: 20)
         let place = try XCTUnwrap(
             radio.office.pointsOfInterest(on: here.mapID).max {
