@@ -174,6 +174,8 @@ package final class RudeServer: Sendable {
     private struct State {
         var requests: [String] = []
         var silent: [Int32] = []
+        /// The connections whose threads wait for a request.
+        var reading: Set<Int32> = []
         var endless: Set<Int32> = []
         var isStopped = false
     }
@@ -181,6 +183,7 @@ package final class RudeServer: Sendable {
     package let port: UInt16
     private let listener: Int32
     private let state = Mutex(State())
+    private let turn = NSLock()
     private let answer: @Sendable (_ path: String, _ request: String) -> Answer
 
     /// Starts a server.
@@ -201,7 +204,7 @@ package final class RudeServer: Sendable {
             state.silent.forEach { close($0) }
             state.silent = []
             // Their threads close them.
-            state.endless.forEach { shutdown($0, Int32(SHUT_RDWR)) }
+            state.reading.union(state.endless).forEach { shutdown($0, Int32(SHUT_RDWR)) }
         }
         // Wakes the thread that accepts connections, which then closes the socket.
         shutdown(listener, Int32(SHUT_RDWR))
@@ -210,23 +213,44 @@ package final class RudeServer: Sendable {
     private func serve() {
         while true {
             let connection = accept(listener, nil, nil)
-            guard connection >= 0, !state.withLock({ $0.isStopped }) else { break }
-            let request = Self.head(from: connection)
-            let path = request.split(separator: " ").dropFirst().first.map(String.init) ?? ""
-            state.withLock { $0.requests.append(request) }
-            let answer = answer(path, request)
-            let isTaken = Self.send(answer.bytes, to: connection)
-            if let endless = answer.endless, isTaken {
-                // Other requests must not wait for the end of an endless answer.
-                state.withLock { _ = $0.endless.insert(connection) }
-                Thread.detachNewThread { self.pour(endless, into: connection) }
-            } else if answer.fallsSilent {
-                state.withLock { $0.silent.append(connection) }
-            } else {
-                Self.end(connection)
+            guard connection >= 0 else { break }
+            let isStopped = state.withLock { state in
+                if !state.isStopped { state.reading.insert(connection) }
+                return state.isStopped
             }
+            guard !isStopped else {
+                close(connection)
+                break
+            }
+            // A browser opens connections for later requests: the others must not wait for these.
+            Thread.detachNewThread { self.serve(connection) }
         }
         close(listener)
+    }
+
+    private func serve(_ connection: Int32) {
+        let request = Self.head(from: connection)
+        state.withLock { _ = $0.reading.remove(connection) }
+        guard !request.isEmpty else {
+            close(connection)
+            return
+        }
+        // One answer after the other.
+        turn.lock()
+        defer { turn.unlock() }
+        let path = request.split(separator: " ").dropFirst().first.map(String.init) ?? ""
+        state.withLock { $0.requests.append(request) }
+        let answer = answer(path, request)
+        let isTaken = Self.send(answer.bytes, to: connection)
+        if let endless = answer.endless, isTaken {
+            // Other requests must not wait for the end of an endless answer.
+            state.withLock { _ = $0.endless.insert(connection) }
+            Thread.detachNewThread { self.pour(endless, into: connection) }
+        } else if answer.fallsSilent {
+            state.withLock { $0.silent.append(connection) }
+        } else {
+            Self.end(connection)
+        }
     }
 
     private func pour(_ endless: Answer.Endless, into connection: Int32) {
