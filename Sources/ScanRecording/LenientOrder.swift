@@ -1,10 +1,14 @@
 import IndoorVocabulary
 
-/// The order in time of what a lenient reader returns, which leaves out single elements that are out of order.
+/// The order in time of what a lenient reader returns, which leaves out elements that are out of order.
 ///
 /// If an element is earlier than the one before it, either of them can be wrong. The next one decides: if it isn't earlier
 /// than the first of them, the second one is left out. Otherwise the first one was ahead, such as by a clock that was wrong
 /// for a moment, and is left out. An element that is also earlier than what was returned before is always left out.
+///
+/// After a leap of more than `patience`, also from zero to the first element, the elements are held until they last that
+/// long, so that all of them can be left out. What was returned can't be: if the clock goes back later, or after a shorter
+/// leap, the elements are left out until it has caught up.
 struct LenientOrder<Element> {
     /// What the elements around an element show about it.
     enum Finding {
@@ -16,32 +20,40 @@ struct LenientOrder<Element> {
     private struct Dated {
         let element: Element
         let instant: Instant
+        let size: Int
     }
+
+    /// The longest leap in time that is believed at once, and how long the elements after a longer one last until it is
+    /// believed; in seconds.
+    private static var patience: Double { 10 }
+    /// The maximum bytes of the elements that are held after a leap. If there are more, it is believed.
+    private static var maximumSize: Int { 1 << 20 }
 
     /// The instant of the latest element in order; nil before the first one.
     private var latest: Instant?
-    /// The element after it, for which the next one is awaited.
-    private var held: Dated?
-    /// An earlier element after `held`.
+    /// The elements after it, in their order: one, for which the next one is awaited, or those after a leap.
+    private var held: [Dated] = []
+    private var heldSize = 0
+    /// An element after `held` that is earlier than the last of it.
     private var earlier: Dated?
     private var findings: ArraySlice<Finding> = []
 
     /// Adds the next element of the file.
-    mutating func add(_ element: Element, at instant: Instant) {
-        let new = Dated(element: element, instant: instant)
-        guard let held else {
-            self.held = new
-            return
-        }
+    ///
+    /// - Parameter size: the bytes of the element in the file.
+    mutating func add(_ element: Element, at instant: Instant, size: Int) {
+        let new = Dated(element: element, instant: instant, size: size)
+        guard let last = held.last else { return hold(new) }
         if let latest, instant < latest {
-            leaveOut(new, from: held.instant, to: instant)
-        } else if instant >= held.instant {
-            settle()
-            self.held = new
+            leaveOut(new, from: last.instant, to: instant)
+        } else if instant >= last.instant {
+            leaveOutEarlier()
+            hold(new)
+            if !isInDoubt { settle(held.count - 1) }
         } else if let second = earlier.take() {
-            leaveOut(held, from: held.instant, to: second.instant)
-            self.held = second
-            add(element, at: instant)
+            leaveOutHeld(laterThan: second.instant)
+            hold(second)
+            add(element, at: instant, size: size)
         } else {
             earlier = new
         }
@@ -52,16 +64,44 @@ struct LenientOrder<Element> {
 
     /// Decides about the last elements; returns whether there are any.
     mutating func finish() -> Bool {
-        settle()
+        leaveOutEarlier()
+        settle(held.count)
         return !findings.isEmpty
     }
 
-    /// Takes the held element as in order, and not an earlier one after it.
-    private mutating func settle() {
-        guard let first = held.take() else { return }
-        if let second = earlier.take() { leaveOut(second, from: first.instant, to: second.instant) }
-        findings.append(.inOrder(first.element))
-        latest = first.instant
+    /// Whether the held elements follow a leap that is not believed yet.
+    private var isInDoubt: Bool {
+        guard let first = held.first, let last = held.last else { return false }
+        return (latest ?? .zero).seconds(to: first.instant) > Self.patience
+            && first.instant.seconds(to: last.instant) < Self.patience && heldSize <= Self.maximumSize
+    }
+
+    private mutating func hold(_ dated: Dated) {
+        held.append(dated)
+        heldSize += dated.size
+    }
+
+    /// Takes the first held elements as in order.
+    private mutating func settle(_ count: Int) {
+        for index in 0..<count {
+            findings.append(.inOrder(held[index].element))
+            latest = held[index].instant
+            heldSize -= held[index].size
+        }
+        held.removeFirst(count)
+    }
+
+    private mutating func leaveOutEarlier() {
+        guard let last = held.last, let second = earlier.take() else { return }
+        leaveOut(second, from: last.instant, to: second.instant)
+    }
+
+    private mutating func leaveOutHeld(laterThan instant: Instant) {
+        while let last = held.last, last.instant > instant {
+            held.removeLast()
+            heldSize -= last.size
+            leaveOut(last, from: last.instant, to: instant)
+        }
     }
 
     private mutating func leaveOut(_ dated: Dated, from: Instant, to: Instant) {

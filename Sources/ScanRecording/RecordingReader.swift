@@ -14,8 +14,9 @@ public struct RecordingReader: ~Copyable {
         case strict
         /// The reader skips and counts invalid lines, and keeps the errors of the first ones.
         ///
-        /// Without a valid header it reads nothing. Of lines that are not in the order of time, it skips the one that
-        /// doesn't fit those around it, so that an entry is returned after the next one is read.
+        /// Without a valid header it reads nothing. Of lines that are not in the order of time, it skips those that
+        /// don't fit the ones around them. An entry is therefore returned after the next one is read, and one that
+        /// follows a leap in time of more than 10 s after the entries of the next 10 s.
         case lenient
     }
 
@@ -172,15 +173,16 @@ public struct RecordingReader: ~Copyable {
     private mutating func entry(of piece: LineBuffer.Piece) throws(RecordingError) -> RecordingEntry? {
         do throws(RecordProblem) {
             let decoded = try decode(piece)
+            let size = if case .line(let range) = piece { range.count } else { 0 }
             guard header != nil else { return try begin(with: decoded) }
             switch decoded {
             case .unknownType:
                 tally.unknownTypes += 1
                 return nil
-            case .notAMeasurement(let instant): return try pass(nil, at: instant)
+            case .notAMeasurement(let instant): return try pass(nil, at: instant, size: size)
             case .entry(let entry):
                 guard let instant = entry.instant else { throw RecordProblem(.type, .repeatedHeader) }
-                return try pass(entry, at: instant)
+                return try pass(entry, at: instant, size: size)
             }
         } catch {
             let located = self.error(error.problem, line: tally.lines, field: error.field)
@@ -207,10 +209,14 @@ public struct RecordingReader: ~Copyable {
     /// Advances the time to an instant, which must not be earlier than that of the line before; returns the entry. A
     /// lenient reader waits for the lines after it.
     ///
-    /// - Parameter entry: nil if the RSSI is not a measurement.
-    private mutating func pass(_ entry: RecordingEntry?, at instant: Instant) throws(RecordProblem) -> RecordingEntry? {
+    /// - Parameters:
+    ///   - entry: nil if the RSSI is not a measurement.
+    ///   - size: the bytes of its line.
+    private mutating func pass(
+        _ entry: RecordingEntry?, at instant: Instant, size: Int
+    ) throws(RecordProblem) -> RecordingEntry? {
         guard strictness == .strict else {
-            order.add(OrderedLine(number: tally.lines, entry: entry), at: instant)
+            order.add(OrderedLine(number: tally.lines, entry: entry), at: instant, size: size)
             return nil
         }
         if let latest, instant < latest {
