@@ -48,6 +48,7 @@ package struct BTSnoopReader: ~Copyable {
     /// The treatment of invalid records.
     ///
     /// Even when lenient, a record or compressed data that are cut off, or an impossible length, end the capture.
+    /// Advertising events that are not in the order of time are skipped as `RecordingReader` skips lines.
     package let strictness: RecordingReader.Strictness
     /// The counts of records read, records skipped and advertisements dropped so far.
     package var tally: Tally { decoder.tally }
@@ -59,9 +60,13 @@ package struct BTSnoopReader: ~Copyable {
     private let input: ArchiveInput
     private var buffer = BTSnoopBuffer()
     private var decoder: BTSnoopDecoder
+    /// The order of the records when lenient.
+    private var order = LenientOrder<DecodedRecord>()
     private var isFinished = false
     /// Whether the end of a compressed file is missing. The records before it are read when lenient.
     private var isCutOff = false
+    /// The error that follows the readings which have not been returned yet.
+    private var failure: BTSnoopError?
 
     /// Opens a capture. The reader reads nothing before the first call of `next()`.
     ///
@@ -82,7 +87,7 @@ package struct BTSnoopReader: ~Copyable {
         self.path = path
         self.strictness = strictness
         self.adapter = adapter
-        decoder = BTSnoopDecoder(adapter: adapter)
+        decoder = BTSnoopDecoder(adapter: adapter, strictness: strictness)
         self.input = input
     }
 
@@ -99,7 +104,8 @@ package struct BTSnoopReader: ~Copyable {
     /// - Throws: `BTSnoopError` if the file or, when strict, a record is invalid.
     package mutating func next() throws(BTSnoopError) -> SensorReading? {
         while true {
-            if let reading = decoder.next() { return reading }
+            if let reading = nextReading() { return reading }
+            if let failure = failure.take() { throw failure }
             guard !isFinished else { return nil }
             do throws(BTSnoopError.Problem) {
                 if let problem = decoder.consumeProblem() { throw problem }
@@ -119,6 +125,22 @@ package struct BTSnoopReader: ~Copyable {
         return readings
     }
 
+    /// Returns the next reading of the pieces so far.
+    private mutating func nextReading() -> SensorReading? {
+        while true {
+            if let reading = decoder.next() { return reading }
+            switch order.next() {
+            case .inOrder(let record)?: decoder.accept(record)
+            case .outOfOrder(let record, let from, let to)?:
+                // An invalid record was counted before.
+                guard !record.isInvalid else { continue }
+                let problem = BTSnoopError.Problem.timeWentBackwards(from: from.seconds, to: to.seconds)
+                decoder.skip(BTSnoopError(file: path, offset: record.offset, problem: problem))
+            case nil: return nil
+            }
+        }
+    }
+
     /// Processes the next piece of the file.
     private mutating func step() throws(BTSnoopError.Problem) {
         switch try buffer.next() {
@@ -127,6 +149,8 @@ package struct BTSnoopReader: ~Copyable {
         case .record(let record):
             let bytes = buffer.bytes
             decoder.decode(record, of: bytes.span)
+            guard strictness == .lenient, let (decoded, instant) = decoder.take(at: buffer.offset) else { return }
+            order.add(decoded, at: instant, size: BTSnoopRecord.headLength + record.data.count)
         case .needsMore:
             do throws(ArchiveFailure) {
                 try buffer.fill { (bytes) throws(ArchiveFailure) in try input.read(into: &bytes) }
@@ -135,9 +159,14 @@ package struct BTSnoopReader: ~Copyable {
                 throw .unreadable(error.reason)
             }
         case .end:
-            isFinished = true
-            decoder.finish()
+            finish()
         }
+    }
+
+    private mutating func finish() {
+        isFinished = true
+        decoder.finish()
+        _ = order.finish()
     }
 
     /// Throws the problem, or counts it if the reader can continue.
@@ -150,12 +179,11 @@ package struct BTSnoopReader: ~Copyable {
         }
         switch problem {
         case .unreadable where !isCutOff:
-            isFinished = true
-            throw error
+            finish()
+            failure = error
         case .unreadable, .cutOff, .recordTooLong:
-            isFinished = true
             decoder.skip(error)
-            decoder.finish()
+            finish()
         default:
             decoder.skip(error)
         }
@@ -338,7 +366,28 @@ package struct BTSnoopBuffer {
     }
 }
 
+/// What a record contains, until the records after it show whether it is in the order of time.
+struct DecodedRecord {
+    /// What the tally counts of the reports in a record.
+    struct Counts {
+        var notMeasurements = 0
+        var anonymous = 0
+        var truncated = 0
+        var scanResponses = 0
+    }
+
+    /// The offset of the record in the file.
+    let offset: Int64
+    let readings: [SensorReading]
+    let counts: Counts
+    /// Whether the record has a problem besides its time.
+    let isInvalid: Bool
+}
+
 /// A decoder that turns the records of a capture into readings.
+///
+/// When lenient, it doesn't check the order of time: the reader takes the content of each record, and gives back what is
+/// in order. Fragments are joined before, because a wrong clock doesn't change the order in which they were received.
 package struct BTSnoopDecoder {
     /// The counts of records and readings so far.
     package private(set) var tally = BTSnoopReader.Tally()
@@ -346,19 +395,29 @@ package struct BTSnoopDecoder {
     package private(set) var datalink: BTSnoopDatalink?
 
     private let adapter: UInt16?
+    private let strictness: RecordingReader.Strictness
     /// One reassembler for each adapter, because two adapters can receive the same advertiser.
     private var reassemblers: [UInt16: AdvertisingReassembler] = [:]
     private var first: Int64?
     private var latest = Instant.zero
+    /// The instant of the latest record; nil unless it is the first one, or has a report of the adapter.
+    private var instant: Instant?
     /// The readings of the latest record; those before index `given` have been returned.
     private var readings: [SensorReading] = []
     private var given = 0
+    /// The counts of the latest record.
+    private var counts = DecodedRecord.Counts()
     private var problem: BTSnoopError.Problem?
 
     /// Creates a decoder that expects the header.
     ///
-    /// - Parameter adapter: the adapter whose advertisements are decoded; nil decodes those of all adapters.
-    package init(adapter: UInt16? = nil) { self.adapter = adapter }
+    /// - Parameters:
+    ///   - adapter: the adapter whose advertisements are decoded; nil decodes those of all adapters.
+    ///   - strictness: whether a record that is earlier than the one before it is a problem.
+    package init(adapter: UInt16? = nil, strictness: RecordingReader.Strictness = .strict) {
+        self.adapter = adapter
+        self.strictness = strictness
+    }
 
     /// The time of the first record, in microseconds since 1970-01-01 UTC.
     package var startMicroseconds: Int64? { first.map { $0.subtractingReportingOverflow(BTSnoopRecord.unixEpoch).0 } }
@@ -380,13 +439,45 @@ package struct BTSnoopDecoder {
     package mutating func decode(_ record: BTSnoopRecord, of bytes: Span<UInt8>) {
         readings.removeAll(keepingCapacity: true)
         given = 0
+        counts = DecodedRecord.Counts()
+        instant = nil
         tally.records += 1
         if record.drops > tally.lostPackets {
             tally.lostPackets = Int(record.drops)
             // After lost packets, the next packet may not continue the stored fragments.
             forgetFragments()
         }
-        if first == nil { first = record.microseconds }
+        if first == nil {
+            first = record.microseconds
+            instant = .zero
+        }
+        decodeEvent(in: record, of: bytes)
+        if strictness == .strict { count(counts) }
+    }
+
+    /// Returns and clears the content of the latest record, and its instant; nil if that doesn't matter.
+    mutating func take(at offset: Int64) -> (DecodedRecord, Instant)? {
+        guard let instant else { return nil }
+        let record = DecodedRecord(offset: offset, readings: readings, counts: counts, isInvalid: problem != nil)
+        readings = []
+        return (record, instant)
+    }
+
+    /// Counts the content of a record that is in the order of time; `next()` returns its readings.
+    mutating func accept(_ record: DecodedRecord) {
+        readings = record.readings
+        given = 0
+        count(record.counts)
+    }
+
+    private mutating func count(_ counts: DecodedRecord.Counts) {
+        tally.droppedNotMeasurements += counts.notMeasurements
+        tally.droppedAnonymous += counts.anonymous
+        tally.truncatedAdvertisements += counts.truncated
+        tally.scanResponses += counts.scanResponses
+    }
+
+    private mutating func decodeEvent(in record: BTSnoopRecord, of bytes: Span<UInt8>) {
         do throws(BTSnoopError.Problem) {
             guard record.data.count <= record.originalLength else {
                 throw .moreThanOriginal(included: record.data.count, original: record.originalLength)
@@ -401,7 +492,10 @@ package struct BTSnoopDecoder {
     /// Counts an invalid record.
     package mutating func skip(_ error: BTSnoopError) {
         tally.skippedRecords += 1
-        if tally.errors.count < BTSnoopReader.Tally.maximumErrors { tally.errors.append(error) }
+        // A record that is out of order is found after records that follow it.
+        let following = tally.errors.firstIndex { ($0.offset ?? 0) > (error.offset ?? 0) }
+        tally.errors.insert(error, at: following ?? tally.errors.count)
+        if tally.errors.count > BTSnoopReader.Tally.maximumErrors { tally.errors.removeLast() }
     }
 
     /// Discards the advertisements that are still incomplete at the end of the capture.
@@ -423,7 +517,9 @@ package struct BTSnoopDecoder {
                 guard self.adapter == nil || self.adapter == adapter else { continue }
                 if instant == nil {
                     switch passTime(to: microseconds) {
-                    case .success(let passed): instant = passed
+                    case .success(let passed):
+                        instant = passed
+                        self.instant = passed
                     case .failure(let late):
                         problem = late
                         return
@@ -445,24 +541,24 @@ package struct BTSnoopDecoder {
         guard let whole else { return }
         guard let reading = whole.reading(at: instant) else {
             if report.hasMeasurement {
-                tally.droppedAnonymous += 1
+                counts.anonymous += 1
             } else {
-                tally.droppedNotMeasurements += 1
+                counts.notMeasurements += 1
             }
             return
         }
-        if whole.isTruncated { tally.truncatedAdvertisements += 1 }
-        if report.properties.contains(.scanResponse) { tally.scanResponses += 1 }
+        if whole.isTruncated { counts.truncated += 1 }
+        if report.properties.contains(.scanResponse) { counts.scanResponses += 1 }
         readings.append(reading)
     }
 
-    /// Advances the time to that of a record, which must not be earlier than the record before it.
+    /// Advances the time to that of a record, which when strict must not be earlier than the record before it.
     private mutating func passTime(to microseconds: Int64) -> Result<Instant, BTSnoopError.Problem> {
         let (elapsed, isBeyond) = microseconds.subtractingReportingOverflow(first ?? microseconds)
         let (nanoseconds, isFar) = elapsed.multipliedReportingOverflow(by: 1000)
         guard !isBeyond, !isFar else { return .failure(.timeOutOfRange) }
         let instant = Instant(nanoseconds: nanoseconds)
-        guard instant >= latest else {
+        guard strictness == .lenient || instant >= latest else {
             return .failure(.timeWentBackwards(from: latest.seconds, to: instant.seconds))
         }
         latest = instant

@@ -172,6 +172,70 @@ final class BTSnoopReaderTests: XCTestCase {
         XCTAssertLessThan(to, 0)
     }
 
+    /// Returns a capture of a command at zero and of a scan response at each of the times in seconds, and where these are.
+    private func capture(_ times: [Double]) throws -> (bytes: [UInt8], offsets: [Int64]) {
+        let fixture = try fixture("uart.txt")
+        let record = fixture.bytes[fixture.boundaries[2]...]
+        let first = fixture.boundaries[0] + 16
+        let start = fixture.bytes[first..<(first + 8)].reduce(Int64(0)) { $0 << 8 | Int64($1) }
+        var bytes = Array(fixture.bytes[..<fixture.boundaries[2]])
+        var offsets: [Int64] = []
+        for time in times {
+            let place = bytes.count
+            offsets.append(Int64(place))
+            bytes += record
+            let microseconds = start + Int64(time * 1e6)
+            for index in 0..<8 {
+                bytes[place + 16 + index] = UInt8(truncatingIfNeeded: microseconds >> Int64(56 - 8 * index))
+            }
+        }
+        return (bytes, offsets)
+    }
+
+    func testALenientReaderSkipsOnlyTheRecordsThatAreOutOfOrder() throws {
+        let later = (3600...3610).map { Double($0) }
+        let cases: [(times: [Double], leftOut: [Int])] = [
+            ([1, 3600, 2, 3, 4], [1]), ([1, 3600, 3601, 3602, 2, 3], [1, 2, 3]), ([1, 0.5, 2], [1]),
+            ([1, -3600, 2], [1]), ([-3600, 1, 2], [0]),
+            // A clock that steps forward, and one that steps back for good.
+            ([1, 2] + later, []), ([1, 2, 3600, 3601], []), ([1, 2] + later + [3, 4], [13, 14]),
+        ]
+        for (times, leftOut) in cases {
+            let (bytes, offsets) = try capture(times)
+            let (readings, error, tally) = try read(bytes, strictness: .lenient)
+            XCTAssertNil(error, "\(times)")
+            let kept = times.indices.filter { !leftOut.contains($0) }.map { times[$0] }
+            XCTAssertEqual(readings.map(\.instant.seconds), kept, "\(times)")
+            XCTAssertEqual(tally.scanResponses, kept.count, "\(times)")
+            XCTAssertEqual(tally.skippedRecords, leftOut.count, "\(times)")
+            XCTAssertEqual(tally.errors.map(\.offset), leftOut.map { offsets[$0] }, "\(times)")
+            XCTAssertEqual(try read(bytes).error == nil, leftOut.isEmpty, "\(times)")
+        }
+    }
+
+    func testALenientReaderSkipsAFirstRecordThatIsAhead() throws {
+        let times: [Double] = [-3600, -3599, -3598]
+        let (readings, error, tally) = try read(capture(times).bytes, strictness: .lenient)
+        XCTAssertNil(error)
+        XCTAssertEqual(readings.map(\.instant.seconds), times)
+        XCTAssertEqual(tally.skippedRecords, 1)
+        XCTAssertEqual(tally.errors.map(\.offset), [16])
+        XCTAssertEqual(tally.errors.map(\.problem), [.timeWentBackwards(from: 0, to: -3600)])
+    }
+
+    func testAnInvalidRecordThatIsOutOfOrderIsCountedOnce() throws {
+        let whole = try capture([1, 3600, 2, 3])
+        var bytes = whole.bytes
+        let record = Int(whole.offsets[1])
+        // One byte more than the event's only report, behind the record's head, the type byte and the event.
+        bytes.insert(0, at: record + 24 + 1 + 17)
+        for length in [record + 3, record + 7, record + 24 + 1 + 1] { bytes[length] += 1 }
+        let (readings, _, tally) = try read(bytes, strictness: .lenient)
+        XCTAssertEqual(readings.map(\.instant.seconds), [1, 2, 3])
+        XCTAssertEqual(tally.skippedRecords, 1)
+        guard case .malformedEvent? = tally.errors.first?.problem else { return XCTFail("\(tally.errors)") }
+    }
+
     func testTimesOutsideTheRangeOfInstantsAreAnError() throws {
         let fixture = try fixture("monitor.txt")
         for (first, second) in [([UInt8](repeating: 0, count: 8), 0x7F), ([0x80, 0, 0, 0, 0, 0, 0, 0], 0x7F)] {
@@ -302,6 +366,33 @@ final class BTSnoopWriterTests: XCTestCase {
             guard case .unreadable = (thrown ?? reader.tally.errors.first)?.problem else {
                 return XCTFail("\(reader.tally)")
             }
+        }
+    }
+
+    func testALenientReaderReturnsAllReadingsBeforeADamage() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/c.btsnoop.gz"
+        let readings = advertisements(count: 3, seed: 404)
+        var writer = try BTSnoopWriter(path: path)
+        try writer.write(readings[0])
+        try writer.checkpoint()
+        for reading in readings.dropFirst() { try writer.write(reading) }
+        try writer.close()
+        var bytes = try folder.bytes("c.btsnoop.gz")
+        // The checksum behind the last record.
+        bytes[bytes.count - 8] ^= 1
+        try Data(bytes).write(to: URL(filePath: path))
+        for strictness in [RecordingReader.Strictness.strict, .lenient] {
+            var reader = try BTSnoopReader(path: path, strictness: strictness)
+            var read: [SensorReading] = []
+            do throws(BTSnoopError) {
+                while let reading = try reader.next() { read.append(reading) }
+                XCTFail("no error")
+            } catch {
+                guard case .unreadable = error.problem else { return XCTFail("\(error)") }
+            }
+            XCTAssertEqual(read, [readings[0]], "the readings of the first member")
+            XCTAssertNil(try reader.next(), "the reader returns nothing after an error")
         }
     }
 
