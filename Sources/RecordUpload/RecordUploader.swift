@@ -306,7 +306,7 @@ struct WebUpload: UploadTransport {
             // Servers detect duplicates by this key (draft-ietf-httpapi-idempotency-key-header).
             try await server.post(
                 batch.body, type: "application/json", headers: ["Idempotency-Key: \"\(batch.id)\""])
-        } catch { throw UploadError(error) }
+        } catch { throw UploadError(error, of: .records) }
     }
 }
 
@@ -376,8 +376,8 @@ public struct UploadError: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension UploadError {
-    /// Creates the upload error for a failed request.
-    package init(_ error: VenueRepositoryError) {
+    /// Creates the upload error for a failed request to a server of that use.
+    package init(_ error: VenueRepositoryError, of use: ServerUse) {
         let kind: Kind =
             switch error {
             case .failed(413, _): .tooLarge
@@ -387,6 +387,6 @@ extension UploadError {
             case .failed, .refused, .badServer, .untrusted: .refused
             default: .unreachable
             }
-        self.init(kind, status: error.statusCode, "\(error)")
+        self.init(kind, status: error.statusCode, PrintableText.line(error.title(of: use)))
     }
 }

@@ -167,6 +167,26 @@ final class RecordUploaderTests: XCTestCase {
         XCTAssertEqual(counts.waiting, 1)
     }
 
+    func testARefusalOfRecordsSpeaksOfRecords() async throws {
+        for (credentials, text) in [
+            (nil, "and no credentials were given; check that the server accepts records at this address"),
+            (.bearer("old"), "the server refused the credentials (status 403"),
+        ] as [(VenueServerCredentials?, String)] {
+            let server = try rudeServer { _ in "403 Forbidden" }
+            let address = try VenueServer(server.url, credentials: credentials, patience: Self.patience)
+            let uploader = RecordUploader(
+                try await queue(1), to: .web(address), device: "a", settings: settings(), clock: ManualClock())
+            let errors = uploader.errors
+            try await uploader.start()
+            let error = try await Bounded.first(1, of: errors)[0]
+            await uploader.stop()
+            XCTAssertEqual(error.kind, .refused)
+            XCTAssertEqual(error.status, 403)
+            XCTAssertTrue(error.description.contains(text), error.description)
+            XCTAssertFalse(error.description.contains("venue"), error.description)
+        }
+    }
+
     func testARedirectDoesNotConfirmABatch() async throws {
         let server = try rudeServer { _ in "302 Found\nLocation: /elsewhere" }
         let queue = try await queue(1)

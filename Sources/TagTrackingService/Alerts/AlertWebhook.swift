@@ -47,7 +47,7 @@ package struct AlertWebhook: Hashable, Sendable {
         if let key { headers.append("webhook-signature: \(key.signature(of: body, id: id, time: time))") }
         do throws(VenueRepositoryError) {
             try await server.post(body, type: "application/json", headers: headers)
-        } catch { throw UploadError(error) }
+        } catch { throw UploadError(error, of: .webhook) }
     }
 }
 

@@ -1,5 +1,24 @@
 import IndoorVocabulary
 
+/// The use of a server, on which the advice in an error depends.
+package enum ServerUse: Hashable, Sendable {
+    /// The server sends venues and settings.
+    case venues
+    /// The server receives records.
+    case records
+    /// The server receives events, in requests without credentials.
+    case webhook
+
+    /// The server as the subject of a sentence.
+    fileprivate var server: String {
+        switch self {
+        case .venues: "the venue server"
+        case .records: "the server"
+        case .webhook: "the webhook"
+        }
+    }
+}
+
 /// An error of a venue repository or its server.
 ///
 /// The URLs in it never contain credentials.
@@ -55,25 +74,33 @@ public enum VenueRepositoryError: Error, Hashable, Sendable, CustomStringConvert
     }
 
     /// The error in one line, without the list of problems of a catalogue or packet.
-    var title: String {
-        switch self {
+    var title: String { title(of: .venues) }
+
+    /// Returns the error in one line, with the advice that fits the use of the server.
+    package func title(of use: ServerUse) -> String {
+        let server = use.server
+        return switch self {
         case .badServer(let message): message
+        case .refused(let status, let url, _) where use == .webhook: Self.refusedEvent(status, url)
         case .refused(let status, let url, hadCredentials: true):
-            "the venue server refused the credentials (status \(status) for \(url)); correct the token or password"
+            "\(server) refused the credentials (status \(status) for \(url)); correct the token or password"
         case .refused(let status, let url, hadCredentials: false):
-            "the venue server refused \(url) (status \(status)), and no credentials were given; give a token, or user "
+            "\(server) refused \(url) (status \(status)), and no credentials were given; give a token, or user "
                 + "and password"
         case .failed(404, let url) where url.hasSuffix("/" + VenueServer.catalogueFile):
             "the venue server has no \(url) (status 404); is the server's address right? It must be the folder with "
                 + VenueServer.catalogueFile
+        case .failed(403, let url) where use == .webhook: Self.refusedEvent(403, url)
         case .failed(403, let url):
-            "the venue server answered with status 403 for \(url), and no credentials were given; check that the server "
-                + "has the file and may read it, or give a token, or user and password"
-        case .failed(let status, let url): "the venue server answered with status \(status) for \(url)"
-        case .timedOut(let url, let reason): "the venue server did not send \(url) within the timeout: \(reason)"
-        case .unreachable(let url, let reason): "\(url) cannot be fetched: \(reason)"
-        case .untrusted(let url, let reason):
-            "the venue server of \(url) is not trusted: \(reason)"
+            "\(server) answered with status 403 for \(url), and no credentials were given; check that the server "
+                + (use == .records ? "accepts records at this address" : "has the file and may read it")
+                + ", or give a token, or user and password"
+        case .failed(let status, let url): "\(server) answered with status \(status) for \(url)"
+        case .timedOut(let url, let reason):
+            "\(server) did not \(use == .venues ? "send" : "answer at") \(url) within the timeout: \(reason)"
+        case .unreachable(let url, let reason):
+            "\(url) cannot be \(use == .venues ? "fetched" : "reached"): \(reason)"
+        case .untrusted(let url, let reason): "\(server) of \(url) is not trusted: \(reason)"
         case .brokenCatalogue(let url, _): "\(url) is not a usable catalogue"
         case .brokenEntry(let id, let url, _):
             "venue \(id) cannot be fetched, because its entry in \(url) cannot be used"
@@ -83,6 +110,11 @@ public enum VenueRepositoryError: Error, Hashable, Sendable, CustomStringConvert
         case .storage(let path, let reason): "\(path): \(reason)"
         case .cancelled: "the request was cancelled"
         }
+    }
+
+    /// Requests of a webhook have a signature in place of credentials.
+    private static func refusedEvent(_ status: Int, _ url: String) -> String {
+        "the webhook refused the event (status \(status) for \(url)); check its address, and the key of the signatures"
     }
 
     /// Whether the same request may succeed later.

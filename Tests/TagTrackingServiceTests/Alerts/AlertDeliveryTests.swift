@@ -3,6 +3,7 @@ import IndoorLocalizationTesting
 import IndoorVocabulary
 import LocalizationSession
 import LoopbackServers
+import RecordUpload
 import SecretFiles
 import TagTracking
 import XCTest
@@ -133,6 +134,25 @@ final class AlertDeliveryTests: XCTestCase {
         XCTAssertEqual(reports.value.count, 2, "\(reports.value)")
         XCTAssertTrue(reports.value[0].contains("503"), "\(reports.value)")
         XCTAssertEqual(reports.value.last, "the webhook accepts events again")
+    }
+
+    func testARefusalOfAnEventSpeaksOfTheWebhook() async throws {
+        for status in [401, 403] {
+            let server = try RudeServer { _, _ in .with("HTTP/1.1 \(status) No\nContent-Length: 0") }
+            defer { server.stop() }
+            let webhook = try webhook(server.url)
+            do throws(UploadError) {
+                try await webhook.send([], id: "1-1", at: 0)
+                XCTFail("nothing was thrown")
+            } catch {
+                XCTAssertEqual(error.kind, .refused)
+                XCTAssertEqual(error.status, status)
+                XCTAssertEqual(
+                    error.description,
+                    "the webhook refused the event (status \(status) for \(server.url)); check its address, and the key "
+                        + "of the signatures")
+            }
+        }
     }
 
     func testAnEventThatTheServerNeverAcceptsDoesNotBlockTheOthers() async throws {
