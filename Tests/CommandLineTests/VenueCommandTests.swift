@@ -159,6 +159,35 @@ final class VenueNewTests: XCTestCase {
             replaced.output)
     }
 
+    func testAPlanThatIsAlreadyInItsPlaceStays() throws {
+        let packet = try temporary("office")
+        let image = packet + "/plans/level0.png"
+        let files = FileManager.default
+        try files.createDirectory(atPath: packet + "/plans", withIntermediateDirectories: true)
+        try Data(contentsOf: URL(filePath: Self.plan)).write(to: URL(filePath: image))
+        let words = ["--plan", image, "--scale", Self.scale, "-o", packet]
+        func number() -> ino_t? {
+            var status = stat()
+            return stat(image, &status) == 0 ? status.st_ino : nil
+        }
+        let before = try XCTUnwrap(number())
+        for more in [["--name", "First"], ["--name", "Second", "--overwrite"]] {
+            let result = try new(words + more)
+            XCTAssertEqual(result.status, 0, result.errors)
+            XCTAssertEqual(try VenuePacketReader().read(packet).venue.name, more[1])
+            XCTAssertEqual(number(), before)
+        }
+        // A link to the plan isn't a file of the packet.
+        let outside = try temporary("outside.png")
+        try files.moveItem(atPath: image, toPath: outside)
+        try files.createSymbolicLink(atPath: image, withDestinationPath: outside)
+        let refused = try new(words + ["--overwrite"])
+        XCTAssertEqual(refused.status, 1)
+        XCTAssertTrue(refused.errors.contains("\(image) is also an input of this command"), refused.errors)
+        XCTAssertEqual(
+            try Data(contentsOf: URL(filePath: outside)), try Data(contentsOf: URL(filePath: Self.plan)))
+    }
+
     func testInvalidOptionsAreRefusedWithTheirForm() throws {
         let packet = try temporary("office")
         let cases: [([String], String)] = [

@@ -78,8 +78,11 @@ public struct NewVenue: Hashable, Sendable {
     /// Writes the packet into a folder, which is created if it is missing. The document is written last.
     ///
     /// - Throws: `VenuePacketError` if a file can't be written.
-    public func write(toFolder folder: String) throws(VenuePacketError) {
-        for drawing in drawings {
+    public func write(toFolder folder: String) throws(VenuePacketError) { try write(toFolder: folder, keeping: []) }
+
+    /// Writes the packet as ``write(toFolder:)``, except the images at these paths within the packet.
+    package func write(toFolder folder: String, keeping kept: Set<String>) throws(VenuePacketError) {
+        for drawing in drawings where !kept.contains(drawing.path) {
             try VenuePacketWriter.write(drawing.image.bytes, to: folder + "/" + drawing.path)
         }
         try VenuePacketWriter.write(document, to: folder + "/" + PacketPath.venueFile)

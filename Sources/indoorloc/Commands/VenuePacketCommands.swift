@@ -85,8 +85,22 @@ struct VenueNewCommand: Command {
         try checkFrame(drawings)
         try checkPoints(drawings)
         let venue = try NewVenue(id: venueID, name: name, drawings: drawings)
-        try output.write(venue.paths, mayReplace: mayOverwrite) { folder in try venue.write(toFolder: folder) }
+        let kept = imagesInPlace(of: venue)
+        try output.write(venue.paths.filter { !kept.contains($0) }, mayReplace: mayOverwrite) { folder in
+            try venue.write(toFolder: folder, keeping: kept)
+        }
         try StandardOutput.write(lines: lines(venue))
+    }
+
+    /// Returns the paths within the packet at which the plan of the same floor already is.
+    private func imagesInPlace(of venue: NewVenue) -> Set<String> {
+        // A link that leaves the packet is no file of it.
+        let packet = PacketFolder(path: output.path)
+        let places = zip(plans, venue.paths).filter { plan, path in
+            guard packet.contains(path), let file = FileIdentity(path: output.path + "/" + path) else { return false }
+            return file == FileIdentity(path: plan.path)
+        }
+        return Set(places.map(\.1))
     }
 
     /// Control points of one image apply to the others only if they show the same part of the Earth.
