@@ -85,6 +85,34 @@ final class PacketFolderTests: XCTestCase {
         }
     }
 
+    func testImagesOfInteractionsAreCopiedAndHaveAbsolutePaths() throws {
+        let (folder, _, _) = try packet()
+        var venue = try VenuePacketReader().read(folder).venue
+        let room = try XCTUnwrap(venue.rooms.first)
+        let contents = ["pictures/cup.jpg", "missing.jpg"].enumerated().map { index, image in
+            Interaction.Content(id: index, text: "text", image: image)
+        }
+        venue.interactions = [Interaction(id: 1, name: "Cup", target: .room(room.id), contents: contents)]
+        try VenuePacketWriter().write(venue, toFolder: folder)
+        try write(["pictures/cup.jpg": "a cup"], to: folder)
+        let zip = try temporaryFolder() + "/office.zip"
+        try VenuePacketWriter().pack(folder: folder, toZip: zip)
+        for source in [folder, zip] {
+            let packet = try VenuePacketReader().read(source)
+            let target = try temporaryFolder() + "/copy"
+            try packet.copyPlans(of: packet.venue, toFolder: target)
+            XCTAssertEqual(try String(contentsOfFile: target + "/pictures/cup.jpg", encoding: .utf8), "a cup", source)
+            let local = try packet.localVenue(unpackingInto: temporaryFolder()).interactions[0].contents.map(\.image)
+            let cup = try XCTUnwrap(local[0])
+            XCTAssertTrue(cup.hasPrefix("/"), cup)
+            XCTAssertEqual(try String(contentsOfFile: cup, encoding: .utf8), "a cup", source)
+            XCTAssertEqual(local[1], "missing.jpg")
+        }
+        XCTAssertEqual(
+            try VenuePacketReader().read(zip).localVenue().interactions[0].contents.map(\.image),
+            ["pictures/cup.jpg", "missing.jpg"])
+    }
+
     /// A plan that is exchanged after the packet was checked.
     func testPlansAreOpenedBelowTheFolder() throws {
         let (folder, plan, outside) = try packet()

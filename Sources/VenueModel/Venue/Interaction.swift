@@ -32,7 +32,10 @@ public struct Interaction: Hashable, Sendable {
         public var language: String?
         /// The text.
         public var text: String
-        /// The image, as a path within the packet or a URL; nil if there is none.
+        /// The image, as a URL or a path; nil if there is none.
+        ///
+        /// The path is relative to the packet. A ``VenueSource`` that reads packets makes it absolute if the packet has
+        /// the file.
         public var image: String?
         /// A link to further information; nil if there is none.
         public var link: String?

@@ -106,6 +106,21 @@ package enum PacketPath {
         let parts = path.split(separator: "/", omittingEmptySubsequences: false)
         return parts.allSatisfy { !$0.isEmpty && $0 != "." && $0 != ".." }
     }
+
+    /// Returns whether a text is an address rather than a path: it begins with a scheme, such as `https:`.
+    ///
+    /// Source: RFC 3986, 3.1 and 4.2.
+    static func isAddress(_ text: String) -> Bool {
+        let scheme = text.utf8.prefix { $0 != UInt8(ascii: ":") }
+        guard scheme.count < text.utf8.count, let first = scheme.first, isLetter(first) else { return false }
+        return scheme.allSatisfy { byte in
+            isLetter(byte) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || "+-.".utf8.contains(byte)
+        }
+    }
+
+    private static func isLetter(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+    }
 }
 
 /// A packet stored as a zip, with its files at the top or in one top folder.

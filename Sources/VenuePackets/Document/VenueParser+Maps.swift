@@ -422,13 +422,29 @@ extension VenueParser {
             let id = uniqueID(of: content, among: &seen)
             let text = string("content", of: content, wanted: "a text for display")
             let language = optionalString("language", of: content, wanted: "a language such as \"en\"")
-            let image = optionalString("image", of: content, wanted: "a path or an address")
+            let image = image(of: content)
             let link = optionalString("link", of: content, wanted: "an address")
             let displayLink = optionalString("displayLink", of: content, wanted: "a text for display")
             guard let id, let text else { return nil }
             return Interaction.Content(
                 id: id, language: language, text: text, image: image, link: link, displayLink: displayLink)
         }
+    }
+
+    /// Returns the image of a content: an address, or the path of a file, without which the packet can still be used.
+    private mutating func image(of content: JSONObject) -> String? {
+        guard let image = optionalString("image", of: content, wanted: "a path or an address") else { return nil }
+        guard !PacketPath.isAddress(image) else { return image }
+        let path = content.path(of: "image")
+        if PacketPath.isInside(image) {
+            fileReferences.append(FileReference(path: path, file: image, isRequired: false))
+        } else {
+            report(
+                .warning, path,
+                "\"\(image)\" is neither an address nor a path within the packet, so it is not shown; give one without \\, "
+                    + "leading /, . and ..")
+        }
+        return image
     }
 }
 

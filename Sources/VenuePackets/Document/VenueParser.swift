@@ -18,6 +18,8 @@ package struct VenueParser {
         var path: String
         /// The file's path within the packet.
         var file: String
+        /// Whether the packet can't be used without the file.
+        var isRequired = true
     }
 
     /// The first problems, up to `InputLimits.problems`; after that limit, the last entry gives the number of further

@@ -27,44 +27,83 @@ public struct VenuePacket: Hashable, Sendable {
     /// Returns the venue with paths of files that can be opened.
     ///
     /// The files of a folder get absolute paths. The image and tile files of a zip are unpacked into
-    /// `unpackingFolder/ID-VERSION/`; without that folder, their paths are nil.
+    /// `unpackingFolder/ID-VERSION/`; without that folder, their paths are nil. The image of an interaction stays as
+    /// written if it is an address, or a file that the packet lacks or that isn't unpacked.
     /// - Throws: `VenuePacketError` if a file cannot be unpacked.
     package func localVenue(unpackingInto unpackingFolder: String? = nil) throws(VenuePacketError) -> Venue {
         switch storage {
         case .folder(let path):
-            return resolved { path + "/" + $0 }
+            return resolved(in: path)
         case .zip(let path):
-            guard let unpackingFolder else { return resolved { _ in nil } }
+            guard let unpackingFolder else { return resolved(in: nil) }
             let target = LocalPath.absolute(unpackingFolder) + "/\(venue.id)-\(venue.version)"
             do throws(PacketFileError) {
-                let files = venue.maps.flatMap { [$0.imagePath, $0.tilesPath] }.compactMap(\.self)
-                try PacketArchive(path: path).unpack(Set(files), into: target)
+                try PacketArchive(path: path).unpack(venue.filePaths, into: target)
             } catch {
                 throw VenuePacketError(file: path, message: error.message)
             }
-            return resolved { target + "/" + $0 }
+            return resolved(in: target)
         }
     }
 
-    private func resolved(_ path: (String) -> String?) -> Venue {
+    private func resolved(in folder: String?) -> Venue {
         var venue = venue
         venue.maps = venue.maps.map { map in
             var map = map
-            map.imagePath = map.imagePath.flatMap(path)
-            map.tilesPath = map.tilesPath.flatMap(path)
+            map.imagePath = map.imagePath.flatMap { path in folder.map { $0 + "/" + path } }
+            map.tilesPath = map.tilesPath.flatMap { path in folder.map { $0 + "/" + path } }
             return map
+        }
+        venue.interactions = venue.interactions.map { interaction in
+            var interaction = interaction
+            interaction.contents = interaction.contents.map { $0.resolved(in: folder) }
+            return interaction
         }
         return venue
     }
 }
 
+extension Interaction.Content {
+    /// The path of the image within the packet, which may lack it; nil for an address, and for no image.
+    fileprivate var imagePath: String? {
+        guard let image, PacketPath.isInside(image), !PacketPath.isAddress(image) else { return nil }
+        return image == PacketPath.venueFile ? nil : image
+    }
+
+    /// Returns the content with the path of an image that can be opened, if the folder of the packet has it.
+    ///
+    /// An image that is neither an address nor a path within the packet is left out: no packet decides which other file
+    /// of this machine is shown.
+    fileprivate func resolved(in folder: String?) -> Interaction.Content {
+        var content = self
+        guard let image, !PacketPath.isAddress(image) else { return content }
+        guard let imagePath else {
+            content.image = nil
+            return content
+        }
+        if let folder, PacketFolder(path: folder).contains(imagePath) { content.image = folder + "/" + imagePath }
+        return content
+    }
+}
+
+extension Venue {
+    /// The paths within a packet of the images and tiles of the maps, without which a packet can't be used.
+    var planPaths: Set<String> { Set(maps.flatMap { [$0.imagePath, $0.tilesPath] }.compactMap(\.self)) }
+
+    /// The paths within a packet of the images of the interactions, which a packet may lack.
+    var interactionImagePaths: Set<String> { Set(interactions.flatMap(\.contents).compactMap(\.imagePath)) }
+
+    /// The paths within a packet of all files that a venue refers to, except the radio map.
+    package var filePaths: Set<String> { planPaths.union(interactionImagePaths) }
+}
+
 extension VenuePacket {
-    /// Copies the images and tiles of a venue's maps from this packet into a folder.
+    /// Copies the images and tiles of a venue's maps, and the images of its interactions, from this packet into a folder.
     ///
     /// Existing files are replaced, unless they are this packet's own files.
     /// - Throws: `VenuePacketError` if a file cannot be copied.
     public func copyPlans(of venue: Venue, toFolder folder: String) throws(VenuePacketError) {
-        let names = Set(venue.maps.flatMap { [$0.imagePath, $0.tilesPath] }.compactMap(\.self))
+        let names = venue.filePaths
         guard !names.isEmpty else { return }
         switch storage {
         case .zip(let path):
@@ -74,8 +113,10 @@ extension VenuePacket {
                 throw VenuePacketError(file: path, message: error.message)
             }
         case .folder(let path):
-            for name in names.sorted() {
-                try Self.copy(name, of: PacketFolder(path: path), to: LocalPath.absolute(folder) + "/" + name)
+            let packet = PacketFolder(path: path)
+            let required = venue.planPaths
+            for name in names.sorted() where required.contains(name) || packet.contains(name) {
+                try Self.copy(name, of: packet, to: LocalPath.absolute(folder) + "/" + name)
             }
         }
     }
@@ -251,7 +292,7 @@ public struct VenuePacketReader: Sendable {
         for reference in parser.fileReferences where !files.contains(reference.file) {
             let refusal = files.refusal(of: reference.file).map { "the packet's file \"\(reference.file)\" \($0)" }
             parser.report(
-                .error, reference.path,
+                reference.isRequired ? .error : .warning, reference.path,
                 refusal ?? "the packet has no file \"\(reference.file)\"; add it or remove the field")
         }
         let radioMap = radioMap(from: files, given: given, known: Self.identities(of: venue), parser: &parser)

@@ -18,7 +18,7 @@ package struct CatalogueEntry: Hashable, Sendable {
     package var summary: VenueSummary
     /// The packet's zip, which may lack the files below.
     package var packet: PublishedFile
-    /// The plan images and tiles that are separate files on the server, by their path within the packet.
+    /// The images and tiles that are separate files on the server, by their path within the packet.
     package var files: [String: PublishedFile]
 
     /// The total size of the venue's files in bytes.

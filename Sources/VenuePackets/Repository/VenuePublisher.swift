@@ -4,11 +4,11 @@ import IndoorVocabulary
 import TextFormats
 import VenueModel
 
-/// Writes the folder that a venue server serves: packets, their plan images and tiles, and the catalogue.
+/// Writes the folder that a venue server serves: packets, their images and tiles, and the catalogue.
 ///
 ///     catalogue.json                 the server's venues; written last, replaces the old one
 ///     venues/7/3-1f8ac10f23c5.zip    the packet of version 3 of venue 7, with the first digits of its digest
-///     files/9b74c9897bac.png         a plan image or tile zip, named by its digest
+///     files/9b74c9897bac.png         a plan image, a tile zip or an image of an interaction, named by its digest
 ///
 /// Except for the catalogue, files never change: downloads in progress aren't disturbed, and caches may keep files
 /// forever. Files that are no longer in the catalogue are kept. Packets that were never in a catalogue, because a
@@ -220,20 +220,22 @@ extension VenuePublisher {
     private func prepare(_ packet: VenuePacket) throws(VenueRepositoryError) -> PreparedPacket {
         let made = try VenueRepositoryError.storing(work.makeFolder).path
         let venue = packet.venue
-        let apart = Set(venue.maps.flatMap { [$0.imagePath, $0.tilesPath] }.compactMap(\.self))
         let names = [PacketPath.venueFile, packet.radioMapPath].compactMap(\.self)
         let source: String
+        let apart: Set<String>
         do throws(PacketFileError) {
             switch packet.storage {
             case .folder(let path): source = path
             case .zip(let path):
                 source = made + "/packet"
-                try PacketArchive(path: path).unpack(apart.union(names), into: source)
+                try PacketArchive(path: path).unpack(venue.filePaths.union(names), into: source)
             }
+            let files = PacketFolder(path: source)
+            apart = venue.planPaths.union(venue.interactionImagePaths.filter { files.contains($0) })
+            try Self.checkSizes(of: apart, in: files)
             let zip = try ZipWriter(path: made + "/packet.zip")
             for name in names.sorted() where !apart.contains(name) {
-                try zip.add(
-                    name, bytes: try PacketFolder(path: source).read(name, limit: InputLimits.standard.radioMap))
+                try zip.add(name, bytes: try files.read(name, limit: InputLimits.standard.radioMap))
             }
             try zip.finish()
         } catch {
@@ -244,6 +246,16 @@ extension VenuePublisher {
         }
         let entry = CatalogueEntry(summary: VenueSummary(of: venue), packet: zip, files: files)
         return PreparedPacket(entry: entry, sources: sources)
+    }
+
+    /// Throws if a file can't be in a catalogue, or is larger than readers of plans accept.
+    private static func checkSizes(of names: Set<String>, in folder: PacketFolder) throws(PacketFileError) {
+        let limit = InputLimits.standard.image
+        for name in names.sorted() {
+            guard let size = try? folder.open(name).size(), !(1...limit).contains(size) else { continue }
+            throw PacketFileError(
+                message: "\(name) has \(size) bytes, but an image or tiles must have 1 to \(limit); export it again")
+        }
     }
 
     /// Returns the catalogue's description of a packet's zip and its separate files, and the current paths of all of

@@ -389,7 +389,7 @@ struct PacketOutput {
 
     /// The paths of the files of a venue within its packet.
     static func paths(of venue: Venue) -> [String] {
-        venue.maps.flatMap { [$0.imagePath, $0.tilesPath] }.compactMap(\.self) + VenuePacketWriter.paths(of: venue)
+        venue.filePaths.sorted() + VenuePacketWriter.paths(of: venue)
     }
 
     /// Writes a packet whose files a closure writes into a folder. After an error, no new part of the packet remains.

@@ -172,6 +172,63 @@ final class VenuePublisherTests: XCTestCase {
         }
     }
 
+    /// A packet with an interaction that has these images.
+    private func packet(withImages images: [String]) throws -> String {
+        let packet = try temporaryFolder()
+        try SampleVenue.write(id: 1, version: 3, to: packet)
+        var venue = try VenuePacketReader().read(packet).venue
+        let contents = images.enumerated().map { index, image in
+            Interaction.Content(id: index, text: "text", image: image)
+        }
+        let region = BeaconRegion(venue.beacons[0].identity)
+        venue.interactions = [Interaction(id: 1, name: "Cup", target: .beacon(region), contents: contents)]
+        try VenuePacketWriter().write(venue, toFolder: packet)
+        return packet
+    }
+
+    func testImagesOfInteractionsArePublishedAndFetched() async throws {
+        let images = [
+            "pictures/cup.jpg", "https://example.org/a.jpg", "missing.jpg", "link.jpg", "../secret.jpg", "venue.json",
+        ]
+        let packet = try packet(withImages: images)
+        let outside = try temporaryFolder()
+        try write(["pictures/cup.jpg": "a cup"], to: packet)
+        try write(["secret.jpg": "a secret"], to: outside)
+        try FileManager.default.createSymbolicLink(
+            atPath: packet + "/link.jpg", withDestinationPath: outside + "/secret.jpg")
+        let problems = VenuePacketReader().check(packet).filter { $0.path.hasPrefix("$.interactions") }
+        XCTAssertEqual(Set(problems.map(\.severity)), [.warning])
+        XCTAssertEqual(problems.map(\.path), [4, 2, 3].map { "$.interactions[0].contents[\($0)].image" })
+        let zip = try temporaryFolder() + "/kiosk.zip"
+        try VenuePacketWriter().pack(folder: packet, toZip: zip)
+        for source in [packet, zip] {
+            let root = try temporaryFolder()
+            XCTAssertEqual(try VenuePublisher(folder: root).publish([source]).map(\.change), [.added])
+            XCTAssertEqual(try files(in: root).filter { $0.hasSuffix(".jpg") }.count, 1)
+            let server = try awaitedServer(try nginx(serving: root).url())
+            let repository = VenueRepository(cache: try temporaryFolder(), server: server)
+            let fetched = try await repository.venue(1).interactions[0].contents.map(\.image)
+            let cup = try XCTUnwrap(fetched[0])
+            XCTAssertEqual(try String(contentsOf: URL(filePath: cup), encoding: .utf8), "a cup")
+            XCTAssertEqual(
+                Array(fetched.dropFirst()),
+                ["https://example.org/a.jpg", "missing.jpg", "link.jpg", nil, nil])
+        }
+    }
+
+    func testAnEmptyImageIsRefusedBecauseACatalogueCannotHaveIt() throws {
+        let root = try temporaryFolder()
+        let publisher = VenuePublisher(folder: root)
+        let packet = try packet(withImages: ["cup.jpg"])
+        try write(["cup.jpg": ""], to: packet)
+        XCTAssertThrowsError(try publisher.publish([packet])) { error in
+            XCTAssertTrue("\(error)".contains("cup.jpg has 0 bytes"), "\(error)")
+        }
+        XCTAssertEqual(try files(in: root), [])
+        try write(["cup.jpg": "a cup"], to: packet)
+        XCTAssertEqual(try publisher.publish([packet]).map(\.change), [.added])
+    }
+
     func testTheCatalogueContainsTheAddressesOfBeacons() async throws {
         let packet = try temporaryFolder()
         try SampleVenue.write(id: 1, version: 3, to: packet)
