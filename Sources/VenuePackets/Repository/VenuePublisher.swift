@@ -35,9 +35,9 @@ public struct VenuePublisher: Sendable {
     ///
     /// - Parameter packets: the paths of packets, folders or zips.
     /// - Returns: each venue's summary and its change, in the order of the packets.
-    /// - Throws: `.brokenPacket` with all problems of a packet, or with a problem at `$.version` if the packet differs
-    ///   from the published one without a higher version; `.brokenCatalogue` or `.storage` if the folder cannot be
-    ///   used.
+    /// - Throws: `.brokenPacket` with all problems of a packet, with a problem at `$.version` if the packet differs
+    ///   from the published one without a higher version, or with a problem at `$.id` if another venue is published
+    ///   under its id; `.brokenCatalogue` or `.storage` if the folder cannot be used.
     public func publish(
         _ packets: [String]
     ) throws(VenueRepositoryError) -> [(venue: VenueSummary, change: Change)] {
@@ -172,6 +172,14 @@ public struct VenuePublisher: Sendable {
         from old: CatalogueEntry?, to new: CatalogueEntry, _ path: String
     ) throws(VenueRepositoryError) -> Change {
         guard let old else { return .added }
+        if let distance = old.summary.distance(ofOtherVenue: new.summary) {
+            let id = new.summary.id
+            throw .broken(
+                path, "$.id",
+                "is \(id), but \"\(old.summary.name)\" is published under this id, which is "
+                    + "\(Int((distance / 1_000).rounded())) km away and has other beacons; give each venue an id of its own, as "
+                    + "equal names lead to equal ids, or withdraw venue \(id) first if it has moved (--withdraw \(id))")
+        }
         if new.summary.version > old.summary.version { return .updated }
         if new.summary.version == old.summary.version, new.packet.digest == old.packet.digest, new.files == old.files {
             return .unchanged
@@ -192,6 +200,28 @@ public struct VenuePublisher: Sendable {
         try file.setModified(max(try file.modified(), (old ?? 0) + 1))
         try file.synchronize()
         try DiskFolder.place(file.path, at: cataloguePath)
+    }
+}
+
+extension VenueSummary {
+    /// The largest error in metres of a coordinate that a person gives for a venue, such as that of its district.
+    private static let coordinateError = 1_000.0
+
+    /// Returns the distance in metres to the venue of a packet with the same id, if it is another venue: both have a
+    /// place on Earth and beacons, their places are apart, and they have no beacon in common.
+    ///
+    /// A new version of a venue has its place, also if all beacons were exchanged, or its beacons, also if a wrong place
+    /// was corrected. Without a place, two venues can't be told from one that was rebuilt.
+    fileprivate func distance(ofOtherVenue new: VenueSummary) -> Double? {
+        guard let coordinate, let place = new.coordinate, !regions.isEmpty, !new.regions.isEmpty else { return nil }
+        let distance = coordinate.distance(to: place)
+        guard distance > (radius ?? 0) + (new.radius ?? 0) + Self.coordinateError else { return nil }
+        // A person may have shortened the regions in the catalogue.
+        let isShared = new.regions.contains { region in
+            regions.contains(region) || regions.contains(BeaconRegion(uuid: region.uuid, major: region.major))
+                || regions.contains(BeaconRegion(uuid: region.uuid))
+        }
+        return isShared || addresses.keys.contains { new.addresses[$0] != nil } ? nil : distance
     }
 }
 

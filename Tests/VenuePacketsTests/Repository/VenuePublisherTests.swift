@@ -72,6 +72,69 @@ final class VenuePublisherTests: XCTestCase {
         }
     }
 
+    /// A version of venue 1 at another latitude or with other beacons: the number of their UUID.
+    private func packet(version: Int, latitude: Double, beacons number: UInt64) throws -> String {
+        let path = try packet(version: version)
+        var venue = try VenuePacketReader().read(path).venue
+        venue.coordinate = Coordinate(latitude: latitude, longitude: 8)
+        for index in venue.beacons.indices {
+            venue.beacons[index].identity.uuid = BeaconUUID(high: 1, low: number)
+        }
+        try VenuePacketWriter().write(venue, toFolder: path)
+        return path
+    }
+
+    func testAnotherVenueWithTheSameIDIsRefusedUntilTheFirstIsWithdrawn() throws {
+        let root = try temporaryFolder()
+        let publisher = VenuePublisher(folder: root)
+        _ = try publisher.publish([try packet(version: 1, latitude: 50, beacons: 1)])
+        let before = try files(in: root)
+        for version in 1...2 {
+            let other = try packet(version: version, latitude: 51, beacons: 2)
+            do throws(VenueRepositoryError) {
+                _ = try publisher.publish([other])
+                XCTFail("nothing was thrown")
+            } catch {
+                XCTAssertEqual(error.problems.map(\.path), ["$.id"])
+                XCTAssertTrue(error.description.contains("\"Kiosk 1\" is published under this id"), error.description)
+                XCTAssertTrue(error.description.contains("111 km away"), error.description)
+                XCTAssertTrue(error.description.contains("--withdraw 1"), error.description)
+            }
+        }
+        XCTAssertEqual(try files(in: root), before)
+        try publisher.withdraw([1])
+        let moved = try packet(version: 1, latitude: 51, beacons: 2)
+        XCTAssertEqual(try publisher.publish([moved]).map(\.change), [.added])
+    }
+
+    func testTwoVenuesWithTheSameIDAreNotPublishedTogether() throws {
+        let root = try temporaryFolder()
+        let both = try [50, 51].map { try packet(version: Int($0), latitude: $0, beacons: UInt64($0)) }
+        XCTAssertThrowsError(try VenuePublisher(folder: root).publish(both)) { error in
+            XCTAssertEqual((error as? VenueRepositoryError)?.problems.map(\.path), ["$.id"])
+        }
+        XCTAssertEqual(try files(in: root), [])
+    }
+
+    func testANewVersionMayHaveOtherBeaconsOrACorrectedPlace() throws {
+        let root = try temporaryFolder()
+        let publisher = VenuePublisher(folder: root)
+        _ = try publisher.publish([try packet(version: 1, latitude: 50, beacons: 1)])
+        let versions: [(latitude: Double, beacons: UInt64)] = [(50, 2), (51, 2), (51.005, 3)]
+        for (index, change) in versions.enumerated() {
+            let next = try packet(version: index + 2, latitude: change.latitude, beacons: change.beacons)
+            XCTAssertEqual(try publisher.publish([next]).map(\.change), [.updated], "\(change)")
+        }
+        // A region that a person has shortened has the beacon, too.
+        let catalogue = root + "/catalogue.json"
+        let text = try String(contentsOf: URL(filePath: catalogue), encoding: .utf8)
+        let shortened = text.replacing("\"major\":5,\"minors\":[1,2],", with: "")
+        XCTAssertNotEqual(shortened, text)
+        try Data(shortened.utf8).write(to: URL(filePath: catalogue))
+        let next = try packet(version: 5, latitude: 52, beacons: 3)
+        XCTAssertEqual(try publisher.publish([next]).map(\.change), [.updated])
+    }
+
     func testARefusedPacketLeavesNothingInTheServersFolder() throws {
         let root = try temporaryFolder()
         let publisher = VenuePublisher(folder: root)
