@@ -486,7 +486,7 @@ final class WorkerReceiversTests: XCTestCase {
             workers[0].exchange(with: &machine, isListening: true, at: Self.instant(second))
         }
         XCTAssertEqual(
-            workers[0].unknownGateways,
+            workers[0].activity.unknownGateways,
             [
                 .init(name: "gatewy-3", latest: Self.instant(1), nearest: "gateway-3"),
                 .init(name: "porch", latest: Self.instant(3)),

@@ -363,11 +363,12 @@ package final class WorkerReceivers: Sendable {
         }
     }
 
-    /// The gateways whose readings this worker got and whose names the venue doesn't have, in the order of their names.
-    package var unknownGateways: [GatewayActivity.UnknownGateway] {
+    /// The activity of the receivers, and of the gateways whose readings this worker got and whose names the venue doesn't
+    /// have.
+    package var activity: GatewayActivity {
         state.withLock { state in
             let senders = state.strangers.unknownGateways.map { (name: $0.key, latest: $0.value) }
-            return state.nearest.activity(of: senders, state.merged).unknownGateways
+            return state.nearest.activity(of: senders, state.merged)
         }
     }
 

@@ -80,8 +80,10 @@ struct ReceiverWatch: Sendable {
             // The evidence is as old as the latest readings.
             let events = receivers.advance(to: unixTime().advanced(by: .zero - counters.lag))
             for event in events { log.line(event.logLine, event.logLevel) }
-            for line in unknownGateways.lines(about: receivers.unknownGateways) { log.line(line, .warning) }
+            let activity = receivers.activity
+            for line in unknownGateways.lines(about: activity.unknownGateways) { log.line(line, .warning) }
             if !events.isEmpty { await sink.write(events) }
+            await sink.write(activity)
         }
     }
 }

@@ -128,6 +128,10 @@ struct OutputSinks: FleetOutputSink {
         for sink in sinks { await sink.write(events) }
     }
 
+    func write(_ activity: GatewayActivity) async {
+        for sink in sinks { await sink.write(activity) }
+    }
+
     func forget(_ isForgotten: @Sendable (TagKey) -> Bool) async {
         for sink in sinks { await sink.forget(isForgotten) }
     }

@@ -50,6 +50,8 @@ package final class FleetPage: FleetOutputSink {
 
     package func write(_ events: [ReceiverEvent]) async { await board.write(events) }
 
+    package func write(_ activity: GatewayActivity) async { await board.write(activity) }
+
     package func forget(_ isForgotten: @Sendable (TagKey) -> Bool) async { await board.forget(isForgotten) }
 
     /// Stops the server.

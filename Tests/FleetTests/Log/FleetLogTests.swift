@@ -86,7 +86,7 @@ final class FleetLogTests: XCTestCase {
     func testWorkersShareTheirStatisticsOfTheReceiversAndReportUnknownGateways() async throws {
         let stage = try await FleetStage([try natsServer()], partitions: 2)
         let history = LeaseHistory(stage.leases)
-        let workers = [try stage.work("first"), try stage.work("second")]
+        let workers = [try stage.work("first", ["--http", "127.0.0.1:0"]), try stage.work("second")]
         try await history.wait(for: ["first": 1, "second": 1])
         let store = try await FleetStage.patiently {
             try await NATSReceiverStore(stage.connection, worker: "test")
@@ -117,8 +117,15 @@ final class FleetLogTests: XCTestCase {
                 try Task.checkCancellation()
             }
         }
+        for worker in workers { try await worker.wait(forLine: #"unknown gateway "kitchn": is it "kitchen"?"#) }
+        let page = try XCTUnwrap(workers[0].lines.first { $0.contains("page of the tags: ") })
+        let url = try XCTUnwrap(page.split(separator: " ").last)
+        try await Bounded.poll(for: "the unknown gateway on the page") {
+            let answer = try FleetProcess(["-sS", "-w", "\\n", "\(url)api/v1/receivers"], program: "/usr/bin/curl")
+            try await answer.end()
+            return answer.lines.contains { $0.contains(#""kitchn""#) }
+        }
         for worker in workers {
-            try await worker.wait(forLine: #"unknown gateway "kitchn": is it "kitchen"?"#)
             worker.send(SIGTERM)
             let status = try await worker.end()
             XCTAssertEqual(status, 0, worker.lines.joined(separator: "\n"))
