@@ -307,6 +307,27 @@ final class AlertCommandTests: XCTestCase {
         XCTAssertEqual(try service.end(), 0)
     }
 
+    func testEachOfSeveralReadersGetsTheContentOnce() throws {
+        let reads = WatchedState(0)
+        let file = ReloadedFile(try temporaryFolder() + "/none", option: "tags", noun: "register", 0) {
+            reads.update { reads in
+                reads += 1
+                return reads
+            }
+        } count: {
+            "\($0)"
+        }
+        var first: Int?
+        var second: Int?
+        XCTAssertEqual(file.content(after: &first), 0)
+        XCTAssertNil(file.content(after: &first))
+        XCTAssertTrue(file.reload())
+        XCTAssertEqual(file.content(after: &first), 1)
+        XCTAssertEqual(file.content(after: &second), 1)
+        XCTAssertNil(file.content(after: &first))
+        XCTAssertNil(file.content(after: &second))
+    }
+
     func testAFileThatCouldBeUsedIsNotReadAgainAfterAnotherOne() throws {
         struct Invalid: Error {}
         let (isValid, reads) = (WatchedState(true), WatchedState(0))

@@ -122,17 +122,8 @@ package struct TagIntake: Sendable {
         acquaintance.move(by: step)
     }
 
-    /// Returns whether readings of a tag can pass. If only beacons with some UUIDs pass, a reading of an address can
-    /// pass too, because the address may belong to such a beacon.
-    package func passes(_ tag: TagKey) -> Bool {
-        switch unknownTags {
-        case .all: return true
-        case .none: return known.contains(tag)
-        case .beacons(let uuids):
-            if case .beacon(let beacon) = tag { return known.contains(tag) || uuids.contains(beacon.uuid) }
-            return true
-        }
-    }
+    /// Returns whether readings of a tag can pass; see `FleetSettings.UnknownTags`.
+    package func passes(_ tag: TagKey) -> Bool { unknownTags.passes(tag, isRegistered: known.contains(tag)) }
 
     /// The latest invalid message of each topic, the oldest one first.
     package var problems: [IntakeProblem] { faults.keys.compactMap { faults.peek($0) } }

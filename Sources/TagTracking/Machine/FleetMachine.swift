@@ -286,6 +286,22 @@ extension FleetMachine {
         return outputs
     }
 
+    /// Returns whether readings of a tag can pass; see `FleetSettings.UnknownTags`.
+    package func passes(_ tag: TagKey) -> Bool {
+        model.settings.unknownTags.passes(tag, isRegistered: register.entries[tag] != nil)
+    }
+
+    /// Replaces the register, and removes the tags that don't pass any more, without outputs.
+    ///
+    /// - Parameter tags: tags that were located earlier, in addition to those with a record.
+    /// - Returns: the tags that don't pass, in their order.
+    package mutating func use(register: TagRegister, for tags: [TagKey]) -> [TagKey] {
+        self.register = register
+        let removed = Set(self.tags).union(tags).filter { !passes($0) }.sorted()
+        remove(removed)
+        return removed
+    }
+
     /// Removes tags without outputs, such as those that left the register, with their readings that wait.
     package mutating func remove(_ tags: [TagKey]) {
         let slots = Set(tags.compactMap { table.slots[$0] })

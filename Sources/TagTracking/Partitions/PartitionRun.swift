@@ -134,7 +134,8 @@ package struct PartitionRun<Machine: PartitionMachine>: Sendable {
                 continue
             }
             followClock(of: entry, unixTime: unixTime)
-            machine.observe(entry.reading)
+            // The process that appended the reading may have had another register.
+            if machine.passes(entry.reading.tag) { machine.observe(entry.reading) }
             sequence = entry.sequence
             readings += 1
             // A gateway's clock may run ahead. No reading is later than its entry.
@@ -200,6 +201,15 @@ package struct PartitionRun<Machine: PartitionMachine>: Sendable {
 
     /// Changes values of the machine that don't come from readings, such as the offsets of the receivers.
     package mutating func update(_ change: (inout Machine) -> Void) { change(&machine) }
+
+    /// Uses another register; returns the tags that aren't located any more.
+    ///
+    /// - Parameter tags: tags of the partition that were located earlier.
+    package mutating func use(register: TagRegister, for tags: [TagKey]) -> [TagKey] {
+        let removed = machine.use(register: register, for: tags)
+        isChanged = isChanged || !removed.isEmpty
+        return removed
+    }
 
     // MARK: The store
 
@@ -280,8 +290,23 @@ package protocol PartitionMachine: Sendable {
     /// Moves all times, after a clock was set: everything is as old as before.
     mutating func move(by step: Duration)
 
+    /// Returns whether readings of a tag can pass.
+    func passes(_ tag: TagKey) -> Bool
+
+    /// Replaces the known tags, and removes the tags that don't pass any more, without outputs; returns these.
+    ///
+    /// - Parameter tags: tags that were located earlier, in addition to those with a state.
+    mutating func use(register: TagRegister, for tags: [TagKey]) -> [TagKey]
+
     /// Returns the state as bytes, from which another process creates a machine that continues.
     func snapshot() -> [UInt8]
+}
+
+extension PartitionMachine {
+    // A machine without a register locates all tags.
+    package func passes(_ tag: TagKey) -> Bool { true }
+
+    package mutating func use(register: TagRegister, for tags: [TagKey]) -> [TagKey] { [] }
 }
 
 extension FleetMachine: PartitionMachine {}

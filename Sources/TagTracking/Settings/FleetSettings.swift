@@ -10,6 +10,18 @@ package struct FleetSettings: Hashable, Sendable {
         case beacons(Set<BeaconUUID>)
         /// None of them.
         case none
+
+        /// Returns whether readings of a tag can pass. If only beacons with some UUIDs pass, a reading of an address can
+        /// pass too, because the address may belong to such a beacon.
+        package func passes(_ tag: TagKey, isRegistered: Bool) -> Bool {
+            switch self {
+            case .all: return true
+            case .none: return isRegistered
+            case .beacons(let uuids):
+                if case .beacon(let beacon) = tag { return isRegistered || uuids.contains(beacon.uuid) }
+                return true
+            }
+        }
     }
 
     /// The settings of a class of tags, which determine the memory and the time for each tag.

@@ -45,6 +45,7 @@ package final class FleetIngest: Sendable {
     private let log: any ReadingLog
     private let partitioning: Partitioning
     private let patience: Duration
+    private let newRegister: @Sendable () -> TagRegister?
     private let report: @Sendable (Report) -> Void
     private let owned = Guarded<[Int: Ownership]>([:])
     /// The time of the loss of the connection to the broker; nil with a connection.
@@ -56,16 +57,19 @@ package final class FleetIngest: Sendable {
     ///
     /// - Parameters:
     ///   - patience: the time without a connection to the broker after which other processes take over the gateways.
+    ///   - newRegister: returns a register once, when it is to replace the present one; otherwise nil.
     ///   - report: receives occurrences; it must not block.
     package init(
         input: FleetInput, intake: TagIntake, log: any ReadingLog, partitioning: Partitioning,
-        patience: Duration = .seconds(5), report: @escaping @Sendable (Report) -> Void
+        patience: Duration = .seconds(5), newRegister: @escaping @Sendable () -> TagRegister? = { nil },
+        report: @escaping @Sendable (Report) -> Void
     ) {
         self.input = input
         self.intake = Guarded(intake)
         self.log = log
         self.partitioning = partitioning
         self.patience = patience
+        self.newRegister = newRegister
         self.report = report
     }
 
@@ -142,6 +146,8 @@ package final class FleetIngest: Sendable {
     /// Appends the readings that have arrived. Further messages wait until the log has acknowledged these.
     private func append() async throws {
         let (messages, first, lost) = queue.drain()
+        // After the messages, so that one that arrives after a register is decoded with it.
+        if let register = newRegister() { intake.withLock { $0.use(register: register) } }
         if lost > 0 {
             countsSoFar.withLock { $0.lost += lost }
             report(.lost(messages: lost))

@@ -28,6 +28,7 @@ package struct PartitionWorker<Machine: PartitionMachine>: Sendable {
     private let unixTime: @Sendable () -> Instant
     private let report: @Sendable (String) -> Void
     private let exchange: @Sendable (inout Machine, Instant) -> Void
+    private let newRegister: @Sendable (inout Int?) -> TagRegister?
     private let make: @Sendable (_ epoch: UInt64, _ snapshot: [UInt8]?) throws -> Machine
 
     /// Creates a worker.
@@ -41,6 +42,8 @@ package struct PartitionWorker<Machine: PartitionMachine>: Sendable {
     ///   - report: receives sentences about failures.
     ///   - exchange: changes the machine of each partition once a second, such as its offsets of the receivers, at its
     ///     time.
+    ///   - newRegister: returns the register unless its number is the given one, which becomes that of the returned
+    ///     register. A partition begins with nil.
     ///   - make: creates a machine with an epoch that continues from a snapshot, or one without tags for nil.
     package init(
         log: any ReadingLog, snapshots: any SnapshotStore, sink: any FleetOutputSink,
@@ -48,6 +51,7 @@ package struct PartitionWorker<Machine: PartitionMachine>: Sendable {
         counters: WorkerCounters, unixTime: @escaping @Sendable () -> Instant,
         report: @escaping @Sendable (String) -> Void,
         exchange: @escaping @Sendable (inout Machine, Instant) -> Void = { _, _ in },
+        newRegister: @escaping @Sendable (_ number: inout Int?) -> TagRegister? = { _ in nil },
         make: @escaping @Sendable (_ epoch: UInt64, _ snapshot: [UInt8]?) throws -> Machine
     ) {
         self.log = log
@@ -60,6 +64,7 @@ package struct PartitionWorker<Machine: PartitionMachine>: Sendable {
         self.unixTime = unixTime
         self.report = report
         self.exchange = exchange
+        self.newRegister = newRegister
         self.make = make
     }
 
@@ -124,6 +129,7 @@ package struct PartitionWorker<Machine: PartitionMachine>: Sendable {
     ) async throws(FleetStoreError) {
         let losses = confirmation?.losses ?? 0
         var exchangedAt = gate.now
+        var register: (number: Int?, content: TagRegister?) = (nil, nil)
         while gate.isWanted {
             if exchangedAt.duration(to: gate.now) >= Self.exchangeInterval {
                 exchangedAt = gate.now
@@ -142,6 +148,11 @@ package struct PartitionWorker<Machine: PartitionMachine>: Sendable {
             }
             // The process may have been stopped while it waited: then another owner may have the partition.
             guard gate.isOpen else { break }
+            // After the batch, so that a reading that was appended after a register is observed with it.
+            if let latest = newRegister(&register.number) {
+                await use(latest, after: register.content, &run)
+                register.content = latest
+            }
             let outputs = run.observe(batch.entries, isLast: batch.pending == 0, unixTime: time())
             guard gate.isOpen else { break }
             if !outputs.isEmpty { await sink.write(outputs) }
@@ -159,6 +170,17 @@ package struct PartitionWorker<Machine: PartitionMachine>: Sendable {
         guard gate.isOpen, run.hasUnstoredChanges else { return }
         try await confirmOutputs(since: losses)
         try await store(&run, gate)
+    }
+
+    /// Uses another register, and removes the tags of the partition that aren't located any more from the sink.
+    ///
+    /// - Parameter earlier: the register so far, whose tags may have outputs although the machine has forgotten them; nil
+    ///   for the first one of a run.
+    private func use(_ register: TagRegister, after earlier: TagRegister?, _ run: inout PartitionRun<Machine>) async {
+        let partition = run.partition
+        let tags = earlier?.entries.keys.filter { partitioning.partition(of: $0) == partition } ?? []
+        let removed = run.use(register: register, for: tags)
+        if !removed.isEmpty { await sink.use(register: register, removing: removed) }
     }
 
     /// Checks that the destination has all outputs. Otherwise, the work starts again from the stored state, and emits

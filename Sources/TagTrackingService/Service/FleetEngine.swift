@@ -185,7 +185,7 @@ package actor FleetEngine {
         if let known = rooms?.knownTags { removed.formUnion(known.filter { !rules.passes($0) }) }
         rooms?.remove(removed)
         for partition in partitions {
-            removed.formUnion(await partition.use(register: register) { rules.passes($0) })
+            removed.formUnion(await partition.use(register: register))
         }
         hearing.remove(removed)
         return removed.sorted()
@@ -327,12 +327,7 @@ private actor FleetPartition {
     func snapshot() -> [UInt8] { machine.snapshot() }
 
     /// Replaces the register, and removes the tags that don't pass; returns them.
-    func use(register: TagRegister, _ passes: @Sendable (TagKey) -> Bool) -> [TagKey] {
-        machine.register = register
-        let removed = machine.tags.filter { !passes($0) }
-        machine.remove(removed)
-        return removed
-    }
+    func use(register: TagRegister) -> [TagKey] { machine.use(register: register, for: []) }
 }
 
 extension FleetEngine {

@@ -82,8 +82,9 @@ struct IngestCommand: Command {
             All processes of 'ingest' with the same NATS servers share the gateways evenly, by groups of their names,
             also when a process joins, ends or fails. Each process receives all messages, appends the readings of its
             gateways to the log, and continues after the log has acknowledged them. Give the same --tags and --unknown
-            to all processes of 'ingest' and 'work'. Run 'indoorloc-fleet setup' once before. With --http, the paths
-            /metrics and /api/v1/health report the state of the process.
+            to all processes of 'ingest' and 'work'. SIGHUP, or a change of the file, reads --tags again. Run
+            'indoorloc-fleet setup' once before. With --http, the paths /metrics and /api/v1/health report the state of
+            the process.
 
             example: indoorloc-fleet ingest --broker mqtt://localhost --nats nats://127.0.0.1:4222
             """,
@@ -109,20 +110,24 @@ struct IngestCommand: Command {
     }
 
     func run() async throws {
-        let intake = TagIntake(
-            register: try fleet.register(), settings: fleet.settings,
-            formats: filters.formats)
-        try await servers.withConnection(name: name, isPatient: true) { try await ingest($0, intake) }
+        let register = try fleet.register()
+        let file = fleet.registerFile(register)
+        let reloading = ReloadSignal(file)
+        defer { withExtendedLifetime(reloading) {} }
+        let intake = TagIntake(register: register, settings: fleet.settings, formats: filters.formats)
+        try await servers.withConnection(name: name, isPatient: true) { try await ingest($0, intake, file) }
     }
 
-    private func ingest(_ connection: NATSConnection, _ intake: TagIntake) async throws {
+    private func ingest(
+        _ connection: NATSConnection, _ intake: TagIntake, _ register: ReloadedFile<TagRegister>?
+    ) async throws {
         let log = ProcessLog()
         let partitioning = try await NATSSnapshotStore(connection).partitioning()
         let readings = try await NATSReadingLog(connection, partitioning: partitioning)
         let leases = try await NATSLeaseStore(connection)
         let ingest = FleetIngest(
             input: FleetInput(broker, filters: filters.map(\.filter)) { _ in FleetIngest.now }, intake: intake,
-            log: readings, partitioning: partitioning, report: Self.reporter(log))
+            log: readings, partitioning: partitioning, newRegister: { register?.take() }, report: Self.reporter(log))
         let server = try metrics?.start { ingest.families }
         defer { server?.stop() }
         let keeper = LeaseKeeper(
@@ -134,6 +139,7 @@ struct IngestCommand: Command {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await ingest.run() }
             group.addTask { try await keeper.run() }
+            if let register { group.addTask { await register.watch() } }
             // The keeper returns when other processes own the gateways.
             defer { group.cancelAll() }
             try await group.next()
@@ -172,6 +178,8 @@ struct WorkCommand: Command {
             least once, with increasing epoch and sequence: on NATS under the subject positions.TAG, and on an MQTT
             broker under \(MQTTOutputSettings().prefix). The page of --http shows the tags of this process; its path
             /metrics has the lag and the counters. The processes share the health and the RSSI offsets of the receivers.
+            SIGHUP, or a change of the file, reads --tags again: with --unknown none, tags that left it are removed, and
+            readings of other tags in the log aren't used.
 
             example: indoorloc-fleet work --nats nats://127.0.0.1:4222 --venue Fixtures/tags/office
             """,
@@ -210,7 +218,9 @@ struct WorkCommand: Command {
     func run() async throws {
         let packet = try await fleet.packet()
         let model = FleetModel(venue: packet.venue, settings: fleet.settings)
-        let register = try fleet.register()
+        let register = fleet.registerFile(try fleet.register())
+        let reloading = ReloadSignal(register)
+        defer { withExtendedLifetime(reloading) {} }
         let counters = WorkerCounters()
         let receivers = WorkerReceivers(venue: packet.venue)
         let page = try page?.start(packet) { counters.families + receivers.families }
@@ -221,8 +231,8 @@ struct WorkCommand: Command {
     }
 
     private func work(
-        _ connection: NATSConnection, _ model: FleetModel, _ register: TagRegister, _ counters: WorkerCounters,
-        _ receivers: WorkerReceivers, _ page: FleetPage?
+        _ connection: NATSConnection, _ model: FleetModel, _ register: ReloadedFile<TagRegister>?,
+        _ counters: WorkerCounters, _ receivers: WorkerReceivers, _ page: FleetPage?
     ) async throws {
         let log = ProcessLog()
         let snapshots = try await NATSSnapshotStore(connection)
@@ -244,10 +254,12 @@ struct WorkCommand: Command {
             exchange: { (machine: inout FleetMachine, time: Instant) in
                 receivers.exchange(with: &machine, isListening: ingests.isListening, at: time)
             },
+            newRegister: { number in register?.content(after: &number) },
             make: { epoch, snapshot in
-                var machine = FleetMachine(model: model, register: register, epoch: epoch)
+                let known = register?.current ?? TagRegister()
+                var machine = FleetMachine(model: model, register: known, epoch: epoch)
                 if let snapshot {
-                    machine = try FleetMachine(model: model, register: register, epoch: epoch, restoring: snapshot)
+                    machine = try FleetMachine(model: model, register: known, epoch: epoch, restoring: snapshot)
                 }
                 machine.receiverOffsets = receivers.offsets
                 return machine
@@ -264,6 +276,7 @@ struct WorkCommand: Command {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await watch.run() }
             group.addTask { await ingests.run() }
+            group.addTask { await register?.watch() }
             defer { group.cancelAll() }
             try await keeper.run()
         }

@@ -35,6 +35,18 @@ final class EndRequests {
     deinit { signals.cancel() }
 }
 
+extension ReloadSignal {
+    /// Reads a register again on each signal; nil if none was given.
+    convenience init(_ register: ReloadedFile<TagRegister>?) {
+        self.init {
+            guard let register else {
+                return StandardError.line("there is no register (--tags) to read again", .notice)
+            }
+            register.reload()
+        }
+    }
+}
+
 /// The log of this command, for closures that run outside of its task.
 struct ProcessLog: Sendable {
     private let settings = StandardError.logSettings

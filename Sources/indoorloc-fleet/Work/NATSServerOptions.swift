@@ -132,6 +132,10 @@ struct OutputSinks: FleetOutputSink {
         for sink in sinks { await sink.write(activity) }
     }
 
+    func use(register: TagRegister, removing tags: [TagKey]) async {
+        for sink in sinks { await sink.use(register: register, removing: tags) }
+    }
+
     func forget(_ isForgotten: @Sendable (TagKey) -> Bool) async {
         for sink in sinks { await sink.forget(isForgotten) }
     }

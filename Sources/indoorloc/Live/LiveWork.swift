@@ -249,11 +249,16 @@ package struct SignalSources {
 }
 
 /// The signal that requests a reload of files, such as the settings: SIGHUP.
-final class ReloadSignal {
+package final class ReloadSignal {
     private let source: SignalSources
 
     /// Handles the signal from now on: none is lost after the initializer returns.
-    init(_ body: @escaping @Sendable () -> Void) { source = SignalSources([SIGHUP]) { _ in body() } }
+    ///
+    /// - Parameter body: runs outside of the present task, with its settings of the log.
+    package init(_ body: @escaping @Sendable () -> Void) {
+        let settings = StandardError.logSettings
+        source = SignalSources([SIGHUP]) { _ in StandardError.$logSettings.withValue(settings) { body() } }
+    }
 
     deinit { source.cancel() }
 }

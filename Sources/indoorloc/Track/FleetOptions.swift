@@ -118,7 +118,7 @@ package struct FleetOptions: Sendable {
     /// Returns the register that is read again when its file changes; nil if none was given.
     ///
     /// - Parameter register: the register at the start.
-    func registerFile(_ register: TagRegister) -> ReloadedFile<TagRegister>? {
+    package func registerFile(_ register: TagRegister) -> ReloadedFile<TagRegister>? {
         tags.map { path in
             ReloadedFile(path, option: "tags", noun: "register", register) {
                 try self.register()

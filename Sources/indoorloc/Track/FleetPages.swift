@@ -52,6 +52,9 @@ package final class FleetPage: FleetOutputSink {
 
     package func write(_ activity: GatewayActivity) async { await board.write(activity) }
 
+    // Without the register, because the page would list the tags of other processes as those without a position.
+    package func use(register: TagRegister, removing tags: [TagKey]) async { await board.remove(tags) }
+
     package func forget(_ isForgotten: @Sendable (TagKey) -> Bool) async { await board.forget(isForgotten) }
 
     /// Stops the server.

@@ -5,10 +5,12 @@ import VenuePackets
 /// The content of a file of a running fleet, such as its register. It is read again on request, and when the file changes.
 ///
 /// A file that can't be used changes nothing, and the log has the reason.
-final class ReloadedFile<Content: Sendable>: Sendable {
+package final class ReloadedFile<Content: Sendable>: Sendable {
     private struct State: Sendable {
         /// The content that was read last.
         var latest: Content
+        /// The number of contents so far.
+        var number = 0
         /// The content that was read and not yet taken.
         var waiting: Content?
         /// The state of the file that was read last, or was tried.
@@ -51,27 +53,40 @@ final class ReloadedFile<Content: Sendable>: Sendable {
     }
 
     /// The content that was read last.
-    var current: Content { state.withLock { $0.latest } }
+    package var current: Content { state.withLock { $0.latest } }
 
     /// Returns the content that was read since the last call; nil if there is none.
-    func take() -> Content? {
+    package func take() -> Content? {
         state.withLock { state in
             defer { state.waiting = nil }
             return state.waiting
         }
     }
 
+    /// Returns the content that was read last, unless a reader has it already. Other than `take()`, it is for several
+    /// readers.
+    ///
+    /// - Parameter number: the number of the reader's content, which becomes that of the returned one; nil for none.
+    package func content(after number: inout Int?) -> Content? {
+        let (latest, current) = state.withLock { ($0.latest, $0.number) }
+        guard number != current else { return nil }
+        number = current
+        return latest
+    }
+
     /// Records content that this process has written, which isn't read again.
     func wrote(_ content: Content) {
-        state.withLock { $0 = State(latest: content, stamp: FileStamp(path)) }
+        state.withLock { $0 = State(latest: content, number: $0.number + 1, stamp: FileStamp(path)) }
     }
 
     /// Reads the file; returns whether it could be used.
-    @discardableResult func reload() -> Bool {
+    @discardableResult package func reload() -> Bool {
         do {
             let stamp = FileStamp(path)
             let content = try read()
-            state.withLock { $0 = State(latest: content, waiting: content, stamp: stamp) }
+            state.withLock {
+                $0 = State(latest: content, number: $0.number + 1, waiting: content, stamp: stamp)
+            }
             changed.yield()
             StandardError.line("--\(option) \(path): read again, \(count(content))", .notice)
             return true
@@ -90,7 +105,7 @@ final class ReloadedFile<Content: Sendable>: Sendable {
     /// Checks the file until the task is cancelled, and reads it after it has changed and is complete.
     ///
     /// - Parameter act: called after the file was read and can be used.
-    func watch(_ act: @Sendable () -> Void = {}) async {
+    package func watch(_ act: @Sendable () -> Void = {}) async {
         var seen = state.withLock { $0.stamp }
         while (try? await Task.sleep(for: Self.interval)) != nil {
             let current = FileStamp(path)

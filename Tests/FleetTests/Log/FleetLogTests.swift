@@ -132,6 +132,37 @@ final class FleetLogTests: XCTestCase {
         }
     }
 
+    func testAWorkerLocatesTheTagsOfARegisterThatItReadsAgain() async throws {
+        let stage = try await FleetStage([try natsServer()], partitions: 2)
+        let register = try temporaryFolder() + "/tags.csv"
+        try Data("key\ntag-0\n".utf8).write(to: URL(filePath: register))
+        let worker = try stage.work("worker", ["--tags", register, "--unknown", "none"])
+        try await worker.wait(forLine: "shares 2 partitions")
+        // A register that can't be used changes nothing.
+        try Data("key,power\ntag-1,loud\n".utf8).write(to: URL(filePath: register))
+        worker.send(SIGHUP)
+        try await worker.wait(forLine: "the earlier register stays in use")
+        let refusal = try XCTUnwrap(worker.lines.first { $0.contains("the earlier register stays in use") })
+        XCTAssertTrue(refusal.hasPrefix("indoorloc-fleet: "), refusal)
+        let tags = try (0..<3).map { try XCTUnwrap(TagKey("tag-\($0)")) }
+        let before = FleetStage.readings(tags: tags.count, at: FleetStage.now)
+        try await stage.log.append(before)
+        var states = try await stage.waitForReadings(stage.counts(of: before))
+        var counts = try FleetStage.readingCounts(of: tags, in: states, partitioning: stage.partitioning)
+        XCTAssertEqual(counts, [1, nil, nil])
+        try Data("key\ntag-1\n".utf8).write(to: URL(filePath: register))
+        worker.send(SIGHUP)
+        try await worker.wait(forLine: "tags.csv: read again, 1 tag")
+        let after = FleetStage.readings(tags: tags.count, at: FleetStage.now)
+        try await stage.log.append(after)
+        states = try await stage.waitForReadings(stage.counts(of: before + after))
+        counts = try FleetStage.readingCounts(of: tags, in: states, partitioning: stage.partitioning)
+        XCTAssertEqual(counts, [nil, 1, nil])
+        worker.send(SIGTERM)
+        let status = try await worker.end()
+        XCTAssertEqual(status, 0, worker.lines.joined(separator: "\n"))
+    }
+
     func testTheLogAcknowledgesAndDeliversManyReadingsInOrder() async throws {
         let stage = try await FleetStage([try natsServer()], partitions: 1)
         let start = FleetStage.now
@@ -411,6 +442,30 @@ final class FleetIngestTests: XCTestCase {
         XCTAssertTrue(
             second.lines.contains { $0.contains("readings appended, 0 messages lost") },
             second.lines.joined(separator: "\n"))
+    }
+
+    func testAnIngestAppendsTheTagsOfARegisterWhoseFileChanges() async throws {
+        let stage = try await FleetStage([try natsServer()], partitions: 1)
+        let broker = try mqttBroker()
+        let register = try temporaryFolder() + "/tags.csv"
+        try Data("key\nother\n".utf8).write(to: URL(filePath: register))
+        let ingest = try FleetProcess(
+            ["ingest", "--broker", "mqtt://127.0.0.1:\(broker.port)", "--tags", register, "--unknown", "none"]
+                + stage.options)
+        try await ingest.wait(forLine: "granted")
+        // A register that can't be used changes nothing, and the process goes on.
+        try Data("key,power\nother,loud\n".utf8).write(to: URL(filePath: register))
+        ingest.send(SIGHUP)
+        try await ingest.wait(forLine: "the earlier register stays in use")
+        let keys = (1...1000).map { "e5ca1ade-f007-ba11-0000-000000000000/1/\($0)\n" }
+        try Data(("key\n" + keys.joined()).utf8).write(to: URL(filePath: register))
+        try await ingest.wait(forLine: "tags.csv: read again")
+        let reader = try await FleetStage.patiently { try await stage.log.reader(ofPartition: 0, after: 0) }
+        try await waitForOwners(reader, broker.port)
+        await reader.close()
+        ingest.send(SIGTERM)
+        let status = try await ingest.end()
+        XCTAssertEqual(status, 0, ingest.lines.joined(separator: "\n"))
     }
 }
 
