@@ -89,7 +89,10 @@ final class PacketFolderTests: XCTestCase {
         let (folder, _, _) = try packet()
         var venue = try VenuePacketReader().read(folder).venue
         let room = try XCTUnwrap(venue.rooms.first)
-        let contents = ["pictures/cup.jpg", "missing.jpg"].enumerated().map { index, image in
+        let images = [
+            "pictures/cup.jpg", "missing.jpg", "https://example.org/a.jpg", "file:///etc/a.jpg", "FILE:/etc/a.jpg",
+        ]
+        let contents = images.enumerated().map { index, image in
             Interaction.Content(id: index, text: "text", image: image)
         }
         venue.interactions = [Interaction(id: 1, name: "Cup", target: .room(room.id), contents: contents)]
@@ -106,11 +109,11 @@ final class PacketFolderTests: XCTestCase {
             let cup = try XCTUnwrap(local[0])
             XCTAssertTrue(cup.hasPrefix("/"), cup)
             XCTAssertEqual(try String(contentsOfFile: cup, encoding: .utf8), "a cup", source)
-            XCTAssertEqual(local[1], "missing.jpg")
+            XCTAssertEqual(local[1...], ["missing.jpg", "https://example.org/a.jpg", nil, nil])
         }
         XCTAssertEqual(
             try VenuePacketReader().read(zip).localVenue().interactions[0].contents.map(\.image),
-            ["pictures/cup.jpg", "missing.jpg"])
+            ["pictures/cup.jpg", "missing.jpg", "https://example.org/a.jpg", nil, nil])
     }
 
     /// A plan that is exchanged after the packet was checked.

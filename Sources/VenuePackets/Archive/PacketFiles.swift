@@ -107,16 +107,20 @@ package enum PacketPath {
         return parts.allSatisfy { !$0.isEmpty && $0 != "." && $0 != ".." }
     }
 
-    /// Returns whether a text is an address rather than a path: it begins with a scheme, such as `https:`.
+    /// Returns the scheme of an address, such as "https", in lower case; nil for a path.
     ///
     /// Source: RFC 3986, 3.1 and 4.2.
-    static func isAddress(_ text: String) -> Bool {
+    static func scheme(of text: String) -> String? {
         let scheme = text.utf8.prefix { $0 != UInt8(ascii: ":") }
-        guard scheme.count < text.utf8.count, let first = scheme.first, isLetter(first) else { return false }
-        return scheme.allSatisfy { byte in
+        guard scheme.count < text.utf8.count, let first = scheme.first, isLetter(first) else { return nil }
+        let isScheme = scheme.allSatisfy { byte in
             isLetter(byte) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || "+-.".utf8.contains(byte)
         }
+        return isScheme ? String(Substring(scheme)).lowercased() : nil
     }
+
+    /// Returns whether a text is an address of the network. `file:` refers to any file of this machine.
+    static func isAddress(_ text: String) -> Bool { scheme(of: text).map { $0 != "file" } ?? false }
 
     private static func isLetter(_ byte: UInt8) -> Bool {
         (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)

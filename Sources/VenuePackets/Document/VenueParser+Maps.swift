@@ -436,7 +436,7 @@ extension VenueParser {
         guard let image = optionalString("image", of: content, wanted: "a path or an address") else { return nil }
         guard !PacketPath.isAddress(image) else { return image }
         let path = content.path(of: "image")
-        if PacketPath.isInside(image) {
+        if PacketPath.isInside(image), PacketPath.scheme(of: image) == nil {
             fileReferences.append(FileReference(path: path, file: image, isRequired: false))
         } else {
             report(

@@ -66,7 +66,7 @@ public struct VenuePacket: Hashable, Sendable {
 extension Interaction.Content {
     /// The path of the image within the packet, which may lack it; nil for an address, and for no image.
     fileprivate var imagePath: String? {
-        guard let image, PacketPath.isInside(image), !PacketPath.isAddress(image) else { return nil }
+        guard let image, PacketPath.isInside(image), PacketPath.scheme(of: image) == nil else { return nil }
         return image == PacketPath.venueFile ? nil : image
     }
 
