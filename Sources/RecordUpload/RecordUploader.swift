@@ -168,18 +168,7 @@ package struct UploadMachine: Hashable, Sendable {
     private var settings: UploadSettings
     private var backoff: Backoff
     private let seed: UInt64
-    /// The maximum number of records in a batch: less than in the settings for a while after a batch was too large.
-    private var size: Int
-    /// The number of batches removed from the queue since `size` last changed.
-    private var batches = 0
-    /// The number of batches after which `size` doubles again. It doubles with each larger size that fails, so that a
-    /// server with a small limit seldom has to refuse a batch.
-    private var patience = Self.patienceLimits.first
-    /// Whether `size` was doubled last.
-    private var hasGrown = false
-
-    /// The first and the longest `patience`.
-    private static let patienceLimits = (first: 16, longest: 1_024)
+    private var size: BatchSize
 
     /// Creates a stopped machine. The settings must have no `problems`.
     ///
@@ -188,7 +177,7 @@ package struct UploadMachine: Hashable, Sendable {
         self.seed = seed
         self.settings = settings
         backoff = Backoff(first: settings.retryPause, seed: seed)
-        size = settings.batchSize
+        size = BatchSize(atMost: settings.batchSize)
     }
 
     /// The instant of the next tick; nil if none is needed.
@@ -210,7 +199,7 @@ package struct UploadMachine: Hashable, Sendable {
         case (.sending, .removed(let waiting)):
             backoff.reset()
             state = .idle
-            grow()
+            size.grow()
             return collect(waiting, at: now)
         case (.sending, .failed(let error)): return fail(error, at: now)
         case (.sending, .stop):
@@ -224,7 +213,7 @@ package struct UploadMachine: Hashable, Sendable {
                 backoff = Backoff(first: settings.retryPause, seed: seed)
             }
             self.settings = settings
-            (size, batches, patience, hasGrown) = (settings.batchSize, 0, Self.patienceLimits.first, false)
+            size = BatchSize(atMost: settings.batchSize)
             return []
         case (_, .start), (.stopped, _), (.idle, .tick), (.collecting, .tick), (.pausing, .tick), (.sending, .tick),
             (.sending, .queued), (.pausing, .queued),  // these records go with a later batch
@@ -236,7 +225,7 @@ package struct UploadMachine: Hashable, Sendable {
 
     private mutating func send() -> [Directive] {
         state = .sending
-        return [.send(size: size, anew: false)]
+        return [.send(size: size.records, anew: false)]
     }
 
     private mutating func rest() -> [Directive] {
@@ -246,28 +235,17 @@ package struct UploadMachine: Hashable, Sendable {
 
     /// Sends a full batch, or waits for more records until an interval after the first one.
     private mutating func collect(_ waiting: Int, at now: Instant) -> [Directive] {
-        if waiting >= size { return send() }
+        if waiting >= size.records { return send() }
         if waiting == 0 { return rest() }
         if state == .idle { state = .collecting(until: now.advanced(by: settings.interval)) }
         return []
     }
 
-    /// Counts a batch as removed, and doubles the size up to that of the settings after enough of them.
-    private mutating func grow() {
-        batches += 1
-        guard batches >= patience else { return }
-        batches = 0
-        hasGrown = size < settings.batchSize
-        if hasGrown { size = min(2 * size, settings.batchSize) } else { patience = Self.patienceLimits.first }
-    }
-
     private mutating func fail(_ error: UploadError, at now: Instant) -> [Directive] {
         switch error.kind {
-        case .tooLarge where size > 1:
-            size /= 2
-            if hasGrown { patience = min(2 * patience, Self.patienceLimits.longest) }
-            (batches, hasGrown) = (0, false)
-            return [.report(error), .send(size: size, anew: true)]
+        case .tooLarge where size.records > 1:
+            size.halve()
+            return [.report(error), .send(size: size.records, anew: true)]
         // A single record that is too large can never be sent.
         case .rejected, .tooLarge: return [.report(error), .reject]
         case .unreachable, .queue:
@@ -278,6 +256,40 @@ package struct UploadMachine: Hashable, Sendable {
             state = .pausing(until: now.advanced(by: max(settings.interval, backoff.next())))
             return [.report(error)]
         }
+    }
+}
+
+/// The maximum number of records in a batch: less than in the settings for a while after a batch was too large.
+private struct BatchSize: Hashable, Sendable {
+    /// The first and the longest `patience`.
+    private static let patienceLimits = (first: 16, longest: 1_024)
+
+    private(set) var records: Int
+    private let limit: Int
+    /// The number of batches removed from the queue since the size last changed.
+    private var batches = 0
+    /// The number of batches after which the size doubles again. It doubles with each larger size that fails, so that a
+    /// server with a small limit seldom has to refuse a batch.
+    private var patience = Self.patienceLimits.first
+    /// Whether the size was doubled last.
+    private var hasGrown = false
+
+    init(atMost limit: Int) { (records, self.limit) = (limit, limit) }
+
+    /// Counts a batch as removed, and doubles the size up to the limit after enough of them.
+    mutating func grow() {
+        batches += 1
+        guard batches >= patience else { return }
+        batches = 0
+        hasGrown = records < limit
+        if hasGrown { records = min(2 * records, limit) } else { patience = Self.patienceLimits.first }
+    }
+
+    /// Halves the size, because a batch was too large.
+    mutating func halve() {
+        records /= 2
+        if hasGrown { patience = min(2 * patience, Self.patienceLimits.longest) }
+        (batches, hasGrown) = (0, false)
     }
 }
 
