@@ -492,10 +492,7 @@ package struct BTSnoopDecoder {
     /// Counts an invalid record.
     package mutating func skip(_ error: BTSnoopError) {
         tally.skippedRecords += 1
-        // A record that is out of order is found after records that follow it.
-        let following = tally.errors.firstIndex { ($0.offset ?? 0) > (error.offset ?? 0) }
-        tally.errors.insert(error, at: following ?? tally.errors.count)
-        if tally.errors.count > BTSnoopReader.Tally.maximumErrors { tally.errors.removeLast() }
+        tally.errors.insert(error, by: { $0.offset ?? 0 }, atMost: BTSnoopReader.Tally.maximumErrors)
     }
 
     /// Discards the advertisements that are still incomplete at the end of the capture.

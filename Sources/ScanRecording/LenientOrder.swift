@@ -108,3 +108,17 @@ struct LenientOrder<Element> {
         findings.append(.outOfOrder(dated.element, from: from, to: to))
     }
 }
+
+extension Array {
+    /// Inserts an error at its place in the file, and keeps the first ones. An element that is out of order is found after
+    /// those that follow it.
+    ///
+    /// - Parameters:
+    ///   - place: returns the place of an error in the file.
+    ///   - limit: the maximum number of errors.
+    mutating func insert<Place: Comparable>(_ error: Element, by place: (Element) -> Place, atMost limit: Int) {
+        let own = place(error)
+        insert(error, at: firstIndex { place($0) > own } ?? count)
+        if count > limit { removeLast() }
+    }
+}

@@ -91,17 +91,16 @@ public struct RecordingReader: ~Copyable {
                     if let entry = entry(of: finding) { return entry }
                 }
                 if let failure { throw failure }
-                let line: LineBuffer.Piece?
-                do throws(RecordingError) { line = try nextLine() } catch {
-                    guard order.finish() else { throw error }
+                do throws(RecordingError) {
+                    if let line = try nextLine() {
+                        if let entry = try entry(of: line) { return entry }
+                    } else {
+                        guard header != nil else { throw error(.empty, line: nil) }
+                        guard order.finish() else { break }
+                    }
+                } catch {
+                    _ = order.finish()
                     failure = error
-                    continue
-                }
-                if let line {
-                    if let entry = try entry(of: line) { return entry }
-                } else {
-                    guard header != nil else { throw error(.empty, line: nil) }
-                    guard order.finish() else { break }
                 }
             }
             isFinished = true
@@ -163,10 +162,7 @@ public struct RecordingReader: ~Copyable {
 
     private mutating func skip(_ error: RecordingError) {
         tally.skippedLines += 1
-        // A line that is out of order is found after lines that follow it.
-        let following = tally.errors.firstIndex { ($0.line ?? 0) > (error.line ?? 0) }
-        tally.errors.insert(error, at: following ?? tally.errors.count)
-        if tally.errors.count > Tally.maximumErrors { tally.errors.removeLast() }
+        tally.errors.insert(error, by: { $0.line ?? 0 }, atMost: Tally.maximumErrors)
     }
 
     /// Returns the entry in the line; nil if the line is skipped, or if the lines after it decide about it.
