@@ -130,6 +130,7 @@ final class FleetTimeServiceTests: XCTestCase {
             contents += outputs.map(\.content)
             await alerts.write(outputs)
             await alerts.tick()
+            await alerts.pass()
         }
         // The tag is heard every five seconds.
         for second in 0..<23 { await advance(Double(second), second % 5 == 0 ? Self.messages(at: Double(second)) : []) }

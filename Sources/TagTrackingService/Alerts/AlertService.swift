@@ -127,10 +127,7 @@ package actor AlertService: FleetOutputSink {
     package func run() async {
         await deliveries?.start()
         while !Task.isCancelled {
-            // The checks continue while events wait for the file or for a destination.
-            await check()
-            beginPassing()
-            beginSaving(isLast: false)
+            await tick()
             try? await Task.sleep(for: Self.interval)
         }
     }
@@ -140,27 +137,23 @@ package actor AlertService: FleetOutputSink {
     package func stop() async {
         await pass()
         await deliveries?.stop()
-        await save(isLast: true)
+        beginSaving(isLast: true)
+        await passing?.value
         guard store == nil else { return }
         var status = status(latest: [])
         status.active = []
         for destination in destinations { await destination.use(status) }
     }
 
-    /// Handles the passing of time, and returns when what happened is stored and passed on.
+    /// Handles the passing of time, without waiting for the file or for a destination.
     func tick() async {
-        await check()
-        await pass()
-        await save(isLast: false)
-    }
-
-    /// Handles the passing of time.
-    private func check() async {
         let time = now()
         handle(.listening(connection.withLock { $0 }), at: time)
         let silent = machine.tagsOfSilence
         if !silent.isEmpty { handle(.heard(await hearings.lastReadings(of: silent)), at: now()) }
         handle(.tick, at: now())
+        beginPassing()
+        beginSaving(isLast: false)
     }
 
     package func write(_ outputs: [FleetOutput]) async {
@@ -202,8 +195,8 @@ package actor AlertService: FleetOutputSink {
         )
     }
 
-    /// Stores the events and passes them on.
-    private func pass() async {
+    /// Stores the events and passes them on, and returns when that is done.
+    func pass() async {
         beginPassing()
         await passing?.value
     }
@@ -230,11 +223,6 @@ package actor AlertService: FleetOutputSink {
             if let status { for destination in destinations { await destination.use(status) } }
         }
         passing = nil
-    }
-
-    private func save(isLast: Bool) async {
-        beginSaving(isLast: isLast)
-        await passing?.value
     }
 
     /// Begins to store the places of tags if that is due, unless something is being passed on.
