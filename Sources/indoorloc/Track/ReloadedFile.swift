@@ -11,8 +11,8 @@ package final class ReloadedFile<Content: Sendable>: Sendable {
         var latest: Content
         /// The number of contents so far.
         var number = 0
-        /// The content that was read and not yet taken.
-        var waiting: Content?
+        /// The number of the content that was taken, or that this process has written.
+        var taken = 0
         /// The state of the file that was read last, or was tried.
         var stamp: FileStamp?
         /// Whether the file couldn't be used at the last attempt.
@@ -58,13 +58,14 @@ package final class ReloadedFile<Content: Sendable>: Sendable {
     /// Returns the content that was read since the last call; nil if there is none.
     package func take() -> Content? {
         state.withLock { state in
-            defer { state.waiting = nil }
-            return state.waiting
+            guard state.taken != state.number else { return nil }
+            state.taken = state.number
+            return state.latest
         }
     }
 
-    /// Returns the content that was read last, unless a reader has it already. Other than `take()`, it is for several
-    /// readers.
+    /// Returns the content that was read last, unless a reader has it already. Each of several readers has a number of its
+    /// own; for a single one, there is `take()`.
     ///
     /// - Parameter number: the number of the reader's content, which becomes that of the returned one; nil for none.
     package func content(after number: inout Int?) -> Content? {
@@ -76,7 +77,10 @@ package final class ReloadedFile<Content: Sendable>: Sendable {
 
     /// Records content that this process has written, which isn't read again.
     func wrote(_ content: Content) {
-        state.withLock { $0 = State(latest: content, number: $0.number + 1, stamp: FileStamp(path)) }
+        state.withLock {
+            let number = $0.number + 1
+            $0 = State(latest: content, number: number, taken: number, stamp: FileStamp(path))
+        }
     }
 
     /// Reads the file; returns whether it could be used.
@@ -85,7 +89,7 @@ package final class ReloadedFile<Content: Sendable>: Sendable {
             let stamp = FileStamp(path)
             let content = try read()
             state.withLock {
-                $0 = State(latest: content, number: $0.number + 1, waiting: content, stamp: stamp)
+                $0 = State(latest: content, number: $0.number + 1, taken: $0.taken, stamp: stamp)
             }
             changed.yield()
             StandardError.line("--\(option) \(path): read again, \(count(content))", .notice)
