@@ -17,14 +17,10 @@ final class HistoryCommandTests: XCTestCase {
                 "--demo", "--history", history, "--class", "light", "--venue", try FixtureFolder("tags/office").path,
             ], command: "track")
         func entryLines() -> [String] { run.told.filter { $0.contains("\"enterRoom\"") } }
-        while entryLines().count <= 5, begun.duration(to: .now) < Bounded.longest {
-            try run.wait(for: "\"enterRoom\"", from: run.told.count)
-        }
+        try run.wait(forLines: "\"enterRoom\"") { entryLines().count > 5 }
         // The first visits last for some seconds.
         let entered = ContinuousClock.now
-        while entered.duration(to: .now) < .seconds(10) {
-            try run.wait(for: "\"position\"", from: run.told.count)
-        }
+        try run.wait(forLines: "\"position\"") { entered.duration(to: .now) >= .seconds(10) }
         run.send(SIGTERM)
         XCTAssertEqual(try run.end(), 0, "\(run.errors)")
         let seconds = begun.duration(to: .now).seconds

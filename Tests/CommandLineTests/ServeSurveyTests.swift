@@ -78,9 +78,7 @@ final class ServeSurveyTests: XCTestCase {
     private func pause(_ service: ServiceProcess, positions: Int) throws {
         let start = ContinuousClock.now
         for _ in 0..<positions { try service.wait(for: "\"position\"", from: service.told.count) }
-        while start.duration(to: .now) < .seconds(1.5) {
-            try service.wait(for: "\"position\"", from: service.told.count)
-        }
+        try service.wait(forLines: "\"position\"") { start.duration(to: .now) >= .seconds(1.5) }
     }
 
     func testAWalkIsInTheRecordingAlsoAfterAKill() async throws {
@@ -92,10 +90,7 @@ final class ServeSurveyTests: XCTestCase {
         try pause(service, positions: 4)
         try await mark(9, 10, page: page)
         // The file has each mark after some seconds.
-        let marked = ContinuousClock.now
-        while recordedMarks(in: folder + "/walks") < 2, marked.duration(to: .now) < Bounded.longest {
-            try service.wait(for: "\"position\"", from: service.told.count)
-        }
+        try service.wait(forLines: "\"position\"") { recordedMarks(in: folder + "/walks") >= 2 }
         service.send(SIGKILL)
         XCTAssertEqual(try service.end(), 128 + SIGKILL)
         let walks = try FileManager.default.contentsOfDirectory(atPath: folder + "/walks")

@@ -147,8 +147,8 @@ final class ServiceKillTests: XCTestCase {
                 environment: ["NOTIFY_SOCKET": socket.path])
             try socket.wait(for: "READY=1")
             // On a busy machine, the first memory may be later than all kills.
-            while turn == 1, !FileManager.default.fileExists(atPath: folder + "/memory.json") {
-                try service.wait(for: "\"position\"", from: service.told.count)
+            try service.wait(forLines: "\"position\"") {
+                turn > 1 || FileManager.default.fileExists(atPath: folder + "/memory.json")
             }
             // Waits for a random time on the socket.
             let pause = Double(generator.next() % 400_000) / 1e6
@@ -200,13 +200,7 @@ final class ServiceKillTests: XCTestCase {
         let (begin, later) = (51.5, 53.5)
         let first = try ServiceProcess(ServiceProcess.endlessWalk("stairs", from: begin) + state)
         try first.wait(for: "\"position\"", "\"mapId\":2", "\"floorCertainty\":1.000")
-        let start = ContinuousClock.now
-        while try !isUpstairs(savedMemory(in: folder)) {
-            guard start.duration(to: .now) < Bounded.longest else {
-                throw Bounded.Expired(awaited: "a memory of the upper floor")
-            }
-            try first.wait(for: "\"position\"", from: first.told.count)
-        }
+        try first.wait(forLines: "\"position\"") { try isUpstairs(savedMemory(in: folder)) }
         first.send(SIGKILL)
         XCTAssertEqual(try first.end(), 128 + SIGKILL)
         let learned: SessionMemory

@@ -82,6 +82,17 @@ final class ServiceProcess {
         return line
     }
 
+    /// Waits for further lines that contain a text until a condition holds.
+    func wait(forLines text: String, until condition: () throws -> Bool) throws {
+        let start = ContinuousClock.now
+        while try !condition() {
+            guard start.duration(to: .now) < Bounded.longest else {
+                throw TooSlow(awaited: "condition after lines with " + text, lines: told + errors)
+            }
+            try wait(for: text, from: told.count)
+        }
+    }
+
     /// Returns whether a line from `index` on contains all of these texts, now or within some seconds.
     func prints(_ texts: String..., from index: Int = 0, within seconds: Double) -> Bool {
         lines.first(from: index, within: seconds, where: { line in texts.allSatisfy(line.contains) }) != nil

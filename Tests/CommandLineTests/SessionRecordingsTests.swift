@@ -77,10 +77,7 @@ final class SessionRecordingsTests: XCTestCase {
             return first.instant.seconds(to: last.instant)
         }
         // The file is written after each second of readings.
-        let begun = ContinuousClock.now
-        while try span() < 2, begun.duration(to: .now) < Bounded.longest {
-            try service.wait(for: "\"type\":\"position\"", from: service.told.count)
-        }
+        try service.wait(forLines: "\"type\":\"position\"") { try span() >= 2 }
         let written = try span()
         XCTAssertGreaterThanOrEqual(written, 2)
         service.send(SIGKILL)

@@ -167,13 +167,9 @@ final class TrackCommandTests: XCTestCase {
         let service = try ServiceProcess(
             ["--demo", "--venue", try FixtureFolder("tags/office").path, "--class", "light"], command: "track")
         try service.waitForError("tracking in Office with gateways with 32 receivers")
-        let start = ContinuousClock.now
-        var tags: Set<String> = []
-        while tags.count <= 20, start.duration(to: .now) < Bounded.longest {
-            try service.wait(for: "\"tag\"", from: service.told.count)
-            tags = Set(try service.told.map(TrackLine.init).map(\.tag))
-        }
-        XCTAssertGreaterThan(tags.count, 20)
+        func tags() throws -> Set<String> { Set(try service.told.map(TrackLine.init).map(\.tag)) }
+        try service.wait(forLines: "\"tag\"") { try tags().count > 20 }
+        XCTAssertGreaterThan(try tags().count, 20)
         service.send(SIGTERM)
         XCTAssertEqual(try service.end(), 0, "\(service.errors)")
     }

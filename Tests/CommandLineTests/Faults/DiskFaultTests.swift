@@ -310,10 +310,7 @@ final class ServiceFaultTests: XCTestCase {
             let failed = faults.failures.count
             // Positions continue, while further attempts fail.
             for _ in 0..<3 { try service.wait(for: "\"position\"", from: service.told.count) }
-            let start = ContinuousClock.now
-            while faults.failures.count == failed, start.duration(to: .now) < Bounded.longest {
-                try service.wait(for: "\"position\"", from: service.told.count)
-            }
+            try service.wait(forLines: "\"position\"") { faults.failures.count > failed }
             XCTAssertGreaterThan(faults.failures.count, failed, plan)
             XCTAssertEqual(try bytes(folder + "/memory.json"), before, plan)
             let reports = service.errors.filter { $0.contains("can't be saved") }
