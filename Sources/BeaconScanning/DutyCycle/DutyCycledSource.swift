@@ -61,7 +61,9 @@ public struct DutyCycledSource<Source: ScanSource>: ScanSource {
     private enum PassEnd: Sendable {
         case sourceEnded
         /// The time of the pass is over. For an endless pass, `changedAt` is when a changed schedule set an end.
-        case timeIsUp(changedAt: Instant?)
+        ///
+        /// The rest begins at this instant, although the radio may take a while to stop.
+        case timeIsUp(Instant, changedAt: Instant?)
     }
 
     /// Scans a live source pass by pass, until the source ends during a pass.
@@ -72,19 +74,21 @@ public struct DutyCycledSource<Source: ScanSource>: ScanSource {
         _ = machine.handle(.start, at: .zero)
         while true {
             let end = machine.nextWake
+            let now: Instant
             if machine.isScanning {
                 // Report the scan, because not every source does. A radio that is off reports when it is on again.
                 tell(.scanning, present, into: feed)
                 switch try await scan(until: end, on: clock, present, report, into: feed) {
                 case .sourceEnded: return
-                case .timeIsUp(let change):
+                case .timeIsUp(let instant, let change):
                     if let change { _ = machine.handle(.change(schedule.cycle), at: change) }
+                    now = instant
                 }
                 tell(.resting, present, into: feed)
-            } else if let end {
-                try await clock.sleep(until: Instant.zero.duration(to: end))
+            } else {
+                if let end { try await clock.sleep(until: Instant.zero.duration(to: end)) }
+                now = Instant.zero.advanced(by: clock.elapsed())
             }
-            let now = Instant.zero.advanced(by: clock.elapsed())
             if machine.nextWake != nil, machine.cycle != schedule.cycle {
                 _ = machine.handle(.change(schedule.cycle), at: now)
             }
@@ -116,10 +120,13 @@ public struct DutyCycledSource<Source: ScanSource>: ScanSource {
             if let end {
                 group.addTask {
                     try await clock.sleep(until: Instant.zero.duration(to: end))
-                    return .timeIsUp(changedAt: nil)
+                    return .timeIsUp(Instant.zero.advanced(by: clock.elapsed()), changedAt: nil)
                 }
             } else if let changes {
-                group.addTask { .timeIsUp(changedAt: try await Self.end(schedule, changes, on: clock)) }
+                group.addTask {
+                    let change = try await Self.end(schedule, changes, on: clock)
+                    return .timeIsUp(Instant.zero.advanced(by: clock.elapsed()), changedAt: change)
+                }
             }
             defer { group.cancelAll() }
             return try await group.next() ?? .sourceEnded

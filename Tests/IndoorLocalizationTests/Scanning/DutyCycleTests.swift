@@ -180,6 +180,31 @@ final class DutyCycleMachineTests: XCTestCase {
 final class DutyCycledSourceTests: XCTestCase {
     private struct Broken: Error {}
 
+    /// A source whose scan goes on after it was cancelled, as a radio does that takes a while to stop.
+    private struct SlowSource: ScanSource {
+        struct State: Sendable {
+            var hasBegun = false
+            var isCancelled = false
+            var mayEnd = false
+        }
+
+        let pace = ScanPace.live
+        let state = WatchedState(State())
+
+        func readings() -> AsyncThrowingStream<SensorReading, any Error> {
+            AsyncThrowingStream {
+                state.update { $0.hasBegun = true }
+                await withTaskCancellationHandler {
+                    // The cancellation doesn't reach a separate task.
+                    _ = await Task { try await state.wait { $0.mayEnd } }.result
+                } onCancel: {
+                    state.update { $0.isCancelled = true }
+                }
+                return nil
+            }
+        }
+    }
+
     /// The readings of a scan, gathered by a task, until the scan ends.
     private func gather(_ source: some ScanSource) -> (AsyncStream<Double>, Task<Result<Void, any Error>, Never>) {
         let (stream, teller) = AsyncStream.makeStream(of: Double.self)
@@ -216,6 +241,19 @@ final class DutyCycledSourceTests: XCTestCase {
             XCTAssertEqual(next.seconds, begin, "pass \(pass)")
             clock.advance(to: next)
         }
+    }
+
+    func testARestBeginsWhenThePassIsOverAndNotWhenTheRadioHasStopped() async throws {
+        let (source, clock) = (SlowSource(), ManualClock())
+        let (_, task) = gather(source.dutyCycled(DutyCycle(), clock: clock))
+        defer { task.cancel() }
+        try await Bounded.wait(for: "the pass") { try await source.state.wait { $0.hasBegun } }
+        clock.advance(to: try await Bounded.wait(for: "the pass's alarm") { try await clock.waitForSleeper() })
+        try await Bounded.wait(for: "the end of the pass") { try await source.state.wait { $0.isCancelled } }
+        clock.advance(by: .seconds(7))
+        source.state.update { $0.mayEnd = true }
+        let next = try await Bounded.wait(for: "the next pass's alarm") { try await clock.waitForSleeper() }
+        XCTAssertEqual(next.seconds, 100)
     }
 
     func testARecordingIsCutByItsInstantsAndKeepsOtherSensors() async throws {
