@@ -351,7 +351,10 @@ final class PartialFile: Sendable {
     }
 
     /// Removes the download when it is used, or not usable.
+    ///
+    /// After that, a later download of the same file may already have the path; it stays.
     func remove() {
+        guard file.isInPlace else { return }
         unlink(tagPath)
         unlink(file.path)
     }

@@ -3,8 +3,9 @@ import IndoorLocalization
 import IndoorLocalizationTesting
 import LoopbackServers
 import TemporaryFiles
-import VenuePackets
 import XCTest
+
+@testable import VenuePackets
 
 /// A repository that is in use for months, while venues on its nginx are published, broken and corrected.
 final class RepositoryRenewalTests: XCTestCase {
@@ -161,6 +162,23 @@ final class RepositoryRenewalTests: XCTestCase {
             let requests = try server.stopAndTellRequests()
             XCTAssertEqual(requests.count { $0.path.hasPrefix("/venues/") }, downloads)
         }
+    }
+
+    /// The thread of a transfer holds its file for a moment longer than the download, while the next one may begin.
+    func testADownloadThatWasRemovedLeavesTheNextOneOfTheSameFile() throws {
+        let work = WorkFolder(path: try temporaryFolder())
+        for isEmptied in [false, true] {
+            var held: PartialFile? = try PartialFile(of: "d1", in: work)
+            held?.remove()
+            let next = try PartialFile(of: "d1", in: work)
+            if !isEmptied { try next.begin(EntityTag("\"v2\"")) }
+            held?.remove()
+            held = nil
+            let names = try FileManager.default.contentsOfDirectory(atPath: work.path).sorted()
+            XCTAssertEqual(names, isEmptied ? ["d1.part"] : ["d1.part", "d1.part.tag"])
+            next.remove()
+        }
+        XCTAssertEqual(try FileManager.default.contentsOfDirectory(atPath: work.path), [])
     }
 
     func testAStoredVersionIsUsedUntilTheBrokenNewerOneIsCorrected() async throws {
