@@ -65,8 +65,11 @@ struct ScannerStage {
     /// Waits for the alarm that is due at so many seconds since the start, and lets it ring.
     func ring(at seconds: Double) async throws {
         let due = Instant(seconds: 777 + seconds)
-        _ = try await Bounded.wait(for: "an alarm at \(seconds) s") { try await clock.waitForSleeper(dueBy: due) }
-        XCTAssertEqual(clock.deadlines.first?.seconds, due.seconds, "the first alarm")
+        // The scanner may be about to replace the alarm by another one of the same time, so it isn't looked at again.
+        let first = try await Bounded.wait(for: "an alarm at \(seconds) s") {
+            try await clock.waitForSleeper(dueBy: due)
+        }
+        XCTAssertEqual(first.seconds, due.seconds, "the first alarm")
         clock.advance(to: due)
     }
 
