@@ -301,12 +301,9 @@ final class DutyCycledSourceTests: XCTestCase {
         clock.advance(by: .seconds(4))
         source.send(ScannerStage.sighting(at: 5000))
         _ = try await Bounded.first(1, of: stream)
-        for _ in 0..<2 {
-            clock.advance(to: try await Bounded.wait(for: "an alarm") { try await clock.waitForSleeper() })
-            if source.scanCount == 1 {
-                try await Bounded.wait(for: "the end of the pass") { try await source.waitUntilNothingRuns() }
-            }
-        }
+        clock.advance(to: try await Bounded.wait(for: "the pass's alarm") { try await clock.waitForSleeper() })
+        try await Bounded.wait(for: "the end of the pass") { try await source.waitUntilNothingRuns() }
+        clock.advance(to: try await Bounded.wait(for: "the next pass's alarm") { try await clock.waitForSleeper() })
         let told = try await Bounded.first(2, of: stream)
         XCTAssertEqual(
             told,
