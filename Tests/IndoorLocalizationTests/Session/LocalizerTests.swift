@@ -384,6 +384,15 @@ final class LocalizerGNSSTests: XCTestCase {
         return (stage, satellites)
     }
 
+    /// Lets beacons be heard for 5 s; returns when the session has a position and has handled them all.
+    private func walk(to stage: LocalizerStage) async throws {
+        let walk = LocalizerStage.walk(from: Self.beginning, for: 5)
+        for reading in walk { stage.source.send(reading) }
+        try await stage.reach("localizationRunning")
+        // One that is handled after the loss of the venue would bring it back.
+        try await stage.waitForSightings(walk.count)
+    }
+
     func testSatellitesFindAVenueAndTheLocalizerEmitsItsData() async throws {
         let (stage, satellites) = try await started()
         let (venues, outdoors) = (stage.localizer.downloadedVenues, stage.localizer.outdoorPositions)
@@ -425,8 +434,7 @@ final class LocalizerGNSSTests: XCTestCase {
 
     func testTheReceiverRunsThroughoutAndSuppliesPositionsAfterTheVenueIsLost() async throws {
         let (stage, satellites) = try await started()
-        for reading in LocalizerStage.walk(from: Self.beginning, for: 5) { stage.source.send(reading) }
-        try await stage.reach("localizationRunning")
+        try await walk(to: stage)
         let outdoors = stage.localizer.outdoorPositions
         let passed = try await stage.passTime(until: "searchVenue")
         XCTAssertEqual(satellites.scanCount, 1, "it was not begun anew")
@@ -454,8 +462,7 @@ final class LocalizerGNSSTests: XCTestCase {
 
     func testAReceiverThatRestedWhileTheVenueWasKnownRestartsAfterItsLoss() async throws {
         let (stage, satellites) = try await started()
-        for reading in LocalizerStage.walk(from: Self.beginning, for: 5) { stage.source.send(reading) }
-        try await stage.reach("localizationRunning")
+        try await walk(to: stage)
         satellites.finish()
         try await Bounded.poll(for: "the end of the reception") { await stage.localizer.hasReceiverEnded }
         let outdoors = stage.localizer.outdoorPositions

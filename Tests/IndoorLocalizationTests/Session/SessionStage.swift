@@ -209,16 +209,23 @@ struct LocalizerStage {
     }
 
     /// Lets time pass alarm by alarm until the session has that state; returns how many seconds have passed.
+    ///
+    /// The session handles each alarm before the next one rings, so that the clock stands at the time of the state.
     func passTime(until name: String) async throws -> Double {
         let begin = clock.now
-        let states = localizer.states
-        return try await Bounded.wait(for: "\(name) as time passes") {
-            let alarms = Task { [clock] in
-                while true { clock.advance(to: try await clock.waitForSleeper()) }
+        try await Bounded.wait(for: "\(name) as time passes") { [clock, localizer] in
+            while await localizer.state.name != name {
+                clock.advance(to: try await clock.waitForSleeper())
+                try await Bounded.poll(for: "what is due at \(clock.now.seconds) s") { await !localizer.isTickDue }
             }
-            defer { alarms.cancel() }
-            for await state in states where state.name == name { return begin.duration(to: clock.now).seconds }
-            throw Bounded.Expired(awaited: name)
+        }
+        return begin.duration(to: clock.now).seconds
+    }
+
+    /// Returns once the session has handled so many sightings, and all readings before them.
+    func waitForSightings(_ count: Int) async throws {
+        try await Bounded.poll(for: "\(count) sightings") { [localizer] in
+            await localizer.activityCounts.readings >= count
         }
     }
 
