@@ -269,6 +269,8 @@ final class FaultStage: Sendable {
         radio.wallClock = WallClock(timeOfZero: .seconds(Self.timeOfZero))
         await localizer.start()
         try await radio.waitForScans()
+        // Before the session knows its venues, a reading identifies none.
+        _ = try await Bounded.elements(of: localizer.states, until: "searchVenue") { $0 == .searchVenue }
     }
 
     /// Plays the walk up to a time in half seconds. After each, the session has handled all readings.
@@ -311,9 +313,12 @@ final class FaultStage: Sendable {
         try await Bounded.poll(for: "the session has prepared the venue") { [self] in
             if case .getPacket = await localizer.state { false } else { true }
         }
-        // After a scan that has failed, the session waits for the next attempt.
+        // After a scan that has failed, the session waits for the next attempt. If time passed before the session
+        // knows of the failure, that attempt would be later.
         if radio.runningScanCount == 0 {
-            _ = try await Bounded.wait(for: "the next attempt") { [clock] in try await clock.waitForSleeper() }
+            try await Bounded.poll(for: "the next attempt") { [self] in
+                await localizer.diagnosis.retryAfter != nil
+            }
         }
     }
 
