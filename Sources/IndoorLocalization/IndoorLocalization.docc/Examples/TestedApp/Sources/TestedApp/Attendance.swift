@@ -9,6 +9,8 @@ public actor Attendance {
     public private(set) var rooms: [String] = []
     /// Whether the visitor is in a venue.
     public private(set) var isPresent = false
+    /// Whether the visitor can be found, because the session knows its venues.
+    public private(set) var isReady = false
 
     /// Creates an attendance list for one visitor.
     public init(
@@ -26,7 +28,7 @@ public actor Attendance {
             case .event(let event):
                 if case .enterRoom(let room) = event.kind { rooms.append(room.name) }
             case .state(.localizationRunning): isPresent = true
-            case .state(.searchVenue): isPresent = false
+            case .state(.searchVenue): (isReady, isPresent) = (true, false)
             case .state(.error(let error)): throw error
             case .state(.idle): return
             default: break
