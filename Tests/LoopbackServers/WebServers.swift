@@ -78,7 +78,7 @@ package final class NginxServer {
             tls = "ssl_certificate \(identity.certificate); ssl_certificate_key \(identity.key);"
         }
         return """
-            daemon off; master_process off; worker_processes 1; pid \(folder)/nginx.pid;
+            daemon off; worker_processes 1; pid \(folder)/nginx.pid; \(geteuid() == 0 ? "user root;" : "")
             events { worker_connections 64; }
             http {
                 \(temporary.joined(separator: " "))
@@ -100,21 +100,23 @@ package final class NginxServer {
     /// Returns the address of the folder that is served.
     package func url(scheme: String = "http") -> String { "\(scheme)://127.0.0.1:\(port)" }
 
-    /// Stops the server after the current requests.
-    ///
-    /// A signal only sets a flag in nginx. One that arrives between the look at the flag and the wait for the next event has
-    /// no effect until then, and a server without connections has no events. Another signal ends the wait.
+    /// Stops the server at once.
     package func stop() {
         guard process.isRunning else { return }
         repeat { kill(process.processIdentifier, SIGTERM) } while end.wait(timeout: .now() + 0.2) == .timedOut
         process.waitUntilExit()
     }
 
-    /// Stops the server and returns all requests.
+    /// Stops the server after the current requests, and returns all requests.
     ///
-    /// nginx logs a request after its response, so the log is complete only after the server has ended.
+    /// nginx logs a request after its response, and after it has read the rest of the request's body. So the log is complete
+    /// only after the server has ended, and only if the server ended by itself.
     package func stopAndTellRequests() throws -> [Request] {
-        stop()
+        if process.isRunning {
+            kill(process.processIdentifier, SIGQUIT)
+            // A client that neither reads nor closes its connection doesn't let the server end.
+            if end.wait(timeout: .now() + 30) == .success { process.waitUntilExit() } else { stop() }
+        }
         let log = try String(contentsOf: URL(filePath: folder + "/access.log"), encoding: .utf8)
         return log.split(separator: "\n").compactMap { line in
             let fields = line.split(separator: "\t", omittingEmptySubsequences: false).map {
