@@ -127,6 +127,18 @@ final class NATSBucket: Sendable {
         }
     }
 
+    /// Returns the time after which values expire; zero if they don't.
+    func timeToLive() async throws(FleetStoreError) -> Duration {
+        let (context, stream) = (connection.context, stream)
+        return try await connection.blocking(key: "the bucket \(name)") { () throws(NATSFailure) -> Duration in
+            var code = jsErrCode(0)
+            var info: UnsafeMutablePointer<jsStreamInfo>?
+            try NATSFailure.check(js_GetStreamInfo(&info, context.pointer, stream, nil, &code), code: code)
+            defer { jsStreamInfo_Destroy(info) }
+            return .nanoseconds(info?.pointee.Config?.pointee.MaxAge ?? 0)
+        }
+    }
+
     /// Returns the keys, including those of deleted values. This function blocks.
     private func keys() throws(NATSFailure) -> Set<String> {
         try "\(prefix)>".withCString { filter in
@@ -298,13 +310,25 @@ package struct NATSSnapshotStore: SnapshotStore {
 
 /// The leases of a fleet in the bucket `indoorloc-leases`.
 package struct NATSLeaseStore: LeaseStore {
+    /// The shortest time to live of a lease whose owner can renew it.
+    private static let leastTime = Duration.seconds(1)
+
+    /// The time after which the server discards a lease that isn't renewed.
+    package let timeToLive: Duration
     private let bucket: NATSBucket
 
     /// Opens the store.
     ///
-    /// - Throws: `.misconfigured` if the bucket doesn't exist.
+    /// - Throws: `.misconfigured` if the bucket doesn't exist, or if its values don't expire.
     package init(_ connection: NATSConnection) async throws(FleetStoreError) {
-        bucket = try await NATSBucket(connection, name: FleetNames.leases)
+        let bucket = try await NATSBucket(connection, name: FleetNames.leases)
+        let time = try await bucket.timeToLive()
+        guard time >= Self.leastTime else {
+            throw .misconfigured(
+                reason: "the values of the bucket \(bucket.name) must expire, after a second or more; delete it, and "
+                    + "run 'indoorloc-fleet setup'")
+        }
+        (self.bucket, timeToLive) = (bucket, time)
     }
 
     package func list(_ group: LeaseGroup) async throws(FleetStoreError) -> LeaseList {

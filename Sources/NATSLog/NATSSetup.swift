@@ -17,8 +17,8 @@ package struct NATSSetup: Hashable, Sendable {
     package var maximumBytes: Int64?
     /// The time during which a stream detects that a message was sent again.
     package var duplicateWindow = Duration.seconds(120)
-    /// The time after which a lease expires.
-    package static let leaseTime = Duration.seconds(3)
+    /// The time after which a lease expires, in whole seconds. The processes of the fleet read it from the bucket.
+    package var leaseTime = Duration.seconds(3)
     /// The time after which a worker's statistics of the receivers expire.
     package static let receiverTime = Duration.seconds(60)
 
@@ -35,7 +35,7 @@ package struct NATSSetup: Hashable, Sendable {
                 connection, FleetNames.outputStream, FleetNames.outputSubjects, age: maximumOutputAge,
                 bytes: maximumOutputBytes),
         ]
-        lines.append(try await makeBucket(connection, FleetNames.leases, timeToLive: Self.leaseTime))
+        lines.append(try await makeBucket(connection, FleetNames.leases, timeToLive: leaseTime))
         lines.append(try await makeBucket(connection, FleetNames.states, timeToLive: .zero))
         lines.append(try await makeBucket(connection, FleetNames.receivers, timeToLive: Self.receiverTime))
         let isNew = try await NATSSnapshotStore(connection).set(partitioning)

@@ -122,17 +122,19 @@ struct IngestCommand: Command {
         _ connection: NATSConnection, _ intake: TagIntake, _ register: ReloadedFile<TagRegister>?
     ) async throws {
         let log = ProcessLog()
-        let partitioning = try await NATSSnapshotStore(connection).partitioning()
-        let readings = try await NATSReadingLog(connection, partitioning: partitioning)
-        let leases = try await NATSLeaseStore(connection)
+        let stores = try await servers.patiently { () async throws(FleetStoreError) -> FleetStores in
+            try await FleetStores(connection)
+        }
+        let (partitioning, leases) = (stores.partitioning, stores.leases)
         let ingest = FleetIngest(
             input: FleetInput(broker, filters: filters.map(\.filter)) { _ in FleetIngest.now }, intake: intake,
-            log: readings, partitioning: partitioning, newRegister: { register?.take() }, report: Self.reporter(log))
+            log: stores.readings, partitioning: partitioning, newRegister: { register?.take() },
+            report: Self.reporter(log))
         let server = try metrics?.start { ingest.families }
         defer { server?.stop() }
         let keeper = LeaseKeeper(
             store: leases, group: .ingest, name: name,
-            settings: LeaseMachine.Settings(count: partitioning.gatewayGroups, timeToLive: NATSSetup.leaseTime),
+            settings: LeaseMachine.Settings(count: partitioning.gatewayGroups, timeToLive: leases.timeToLive),
             isAble: { ingest.canReceive }, report: { log.line($0, .notice) }, work: { await ingest.own($0, $1) })
         let requests = EndRequests { keeper.leave() }
         log.line("\(name) shares \(partitioning.gatewayGroups) groups of gateways", .info)
@@ -235,11 +237,14 @@ struct WorkCommand: Command {
         _ counters: WorkerCounters, _ receivers: WorkerReceivers, _ page: FleetPage?
     ) async throws {
         let log = ProcessLog()
-        let snapshots = try await NATSSnapshotStore(connection)
-        let partitioning = try await snapshots.partitioning()
-        let readings = try await NATSReadingLog(connection, partitioning: partitioning)
-        let leases = try await NATSLeaseStore(connection)
-        let publisher = publishesToNATS ? NATSOutputSink(publisher: try await NATSOutputPublisher(connection)) : nil
+        let stores = try await servers.patiently { () async throws(FleetStoreError) -> FleetStores in
+            try await FleetStores(connection)
+        }
+        let (partitioning, leases) = (stores.partitioning, stores.leases)
+        let publisher = try await servers.patiently { () async throws(FleetStoreError) -> NATSOutputSink? in
+            guard publishesToNATS else { return nil }
+            return NATSOutputSink(publisher: try await NATSOutputPublisher(connection))
+        }
         let brokers = try await brokerSinks(log)
         let own: [(any FleetOutputSink)?] = [publisher, page]
         let sink = OutputSinks(sinks: own.compactMap(\.self) + brokers)
@@ -249,8 +254,9 @@ struct WorkCommand: Command {
             log.line("no ingest receives messages of gateways; until one does, no tag becomes away", .warning)
         }
         let worker = PartitionWorker(
-            log: readings, snapshots: snapshots, sink: sink, confirmation: publisher, partitioning: partitioning,
-            name: name, counters: counters, unixTime: unixTime, report: { log.line($0, .warning) },
+            log: stores.readings, snapshots: stores.snapshots, sink: sink, confirmation: publisher,
+            partitioning: partitioning, name: name, counters: counters, unixTime: unixTime,
+            report: { log.line($0, .warning) },
             exchange: { (machine: inout FleetMachine, time: Instant) in
                 receivers.exchange(with: &machine, isListening: ingests.isListening, at: time)
             },
@@ -264,12 +270,14 @@ struct WorkCommand: Command {
                 machine.receiverOffsets = receivers.offsets
                 return machine
             })
+        let statistics = try await servers.patiently { () async throws(FleetStoreError) -> NATSReceiverStore in
+            try await NATSReceiverStore(connection, worker: name)
+        }
         let watch = ReceiverWatch(
-            receivers: receivers, store: try await NATSReceiverStore(connection, worker: name), counters: counters,
-            sink: sink, log: log, unixTime: unixTime)
+            receivers: receivers, store: statistics, counters: counters, sink: sink, log: log, unixTime: unixTime)
         let keeper = LeaseKeeper(
             store: leases, group: .work, name: name,
-            settings: LeaseMachine.Settings(count: partitioning.partitions, timeToLive: NATSSetup.leaseTime),
+            settings: LeaseMachine.Settings(count: partitioning.partitions, timeToLive: leases.timeToLive),
             report: { log.line($0, .notice) }, work: { await worker.run(partition: $0, gate: $1) })
         let requests = EndRequests { keeper.leave() }
         log.line("\(name) shares \(partitioning.partitions) partitions", .info)

@@ -84,21 +84,47 @@ struct NATSServerOptions: Sendable {
     /// Connects, and reports the changes of the connection on standard error; see ``withConnection(name:isPatient:_:)``.
     func open(name: String, isPatient: Bool) async throws -> NATSConnection {
         let log = ProcessLog()
-        while true {
-            do throws(FleetStoreError) {
-                return try await NATSConnection.open(servers, name: name) { change in
-                    switch change {
-                    case .disconnected: log.line("NATS: the connection broke; reconnecting", .warning)
-                    case .reconnected(let url): log.line("NATS: connected again to \(url)", .notice)
-                    case .refused(let reason): log.line("NATS: \(reason)", .warning)
-                    }
+        return try await patiently(isPatient) { () async throws(FleetStoreError) -> NATSConnection in
+            try await NATSConnection.open(servers, name: name) { change in
+                switch change {
+                case .disconnected: log.line("NATS: the connection broke; reconnecting", .warning)
+                case .reconnected(let url): log.line("NATS: connected again to \(url)", .notice)
+                case .refused(let reason): log.line("NATS: \(reason)", .warning)
                 }
-            } catch {
+            }
+        }
+    }
+
+    /// Returns the result of requests at the start of a process, such as those that open stores.
+    ///
+    /// - Parameter isPatient: whether to repeat them until a server answers in time.
+    func patiently<Value>(
+        _ isPatient: Bool = true, _ request: () async throws(FleetStoreError) -> Value
+    ) async throws -> Value {
+        let log = ProcessLog()
+        while true {
+            do throws(FleetStoreError) { return try await request() } catch {
                 guard isPatient, error.isTransient else { throw error }
                 log.line("\(error); trying again", .warning)
                 try await Task.sleep(for: Self.pause)
             }
         }
+    }
+}
+
+/// The log and the stores of a fleet, which a process opens at its start.
+struct FleetStores {
+    let snapshots: NATSSnapshotStore
+    let partitioning: Partitioning
+    let readings: NATSReadingLog
+    let leases: NATSLeaseStore
+
+    init(_ connection: NATSConnection) async throws(FleetStoreError) {
+        let snapshots = try await NATSSnapshotStore(connection)
+        let partitioning = try await snapshots.partitioning()
+        readings = try await NATSReadingLog(connection, partitioning: partitioning)
+        leases = try await NATSLeaseStore(connection)
+        (self.snapshots, self.partitioning) = (snapshots, partitioning)
     }
 }
 

@@ -21,10 +21,14 @@ struct FleetStage {
         try FixtureFolder("packets").path + "/accepted/receivers"
     }
 
-    /// Starts servers, and creates the log and the stores.
-    init(_ servers: [NATSServer], partitions: Int) async throws {
+    /// Creates the log and the stores on servers.
+    ///
+    /// - Parameter leaseTime: the time after which a lease expires; nil for the usual one, which a process on a busy
+    ///   machine can miss.
+    init(_ servers: [NATSServer], partitions: Int, leaseTime: Duration? = nil) async throws {
         var setup = NATSSetup()
         setup.partitioning.partitions = partitions
+        setup.leaseTime = leaseTime ?? setup.leaseTime
         setup.replicas = servers.count
         let partitioning = setup.partitioning
         let connection = try await Self.connection(to: servers, setup)
