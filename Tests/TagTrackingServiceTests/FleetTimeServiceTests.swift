@@ -225,7 +225,10 @@ final class FleetTimeServiceTests: XCTestCase {
         let running = Task { await service.run() }
         try await Bounded.wait(for: "the connection") { try await listening.wait { $0.last == true } }
         let gateway = try await GatewayPublisher(port: broker.port)
-        for message in Self.messages(at: 0) { gateway.publish(message.topic, message.payload) }
+        let messages = Self.messages(at: 0)
+        for message in messages { gateway.publish(message.topic, message.payload) }
+        // If the time went on before they arrive, it could be after the times below.
+        try await Bounded.poll(for: "the messages") { queue.count == messages.count }
         while sink.outputs.value.isEmpty {
             try await advance(to: Self.start.duration(to: time.withLock { $0 }).seconds + 0.5)
         }
