@@ -25,6 +25,8 @@ package final class SurveyedDevice: SurveyedSystem, VenueSource {
         var hasHeard = false
         /// Whether a walk runs.
         var isReported = false
+        /// The number of readings that the desk doesn't have yet.
+        var waiting = 0
         /// The number of readings that were lost, as they arrived too fast.
         var lost = 0
     }
@@ -96,7 +98,11 @@ package final class SurveyedDevice: SurveyedSystem, VenueSource {
             }
             guard hearing.isReported else { return }
             sighting.instant = time.start.advanced(by: elapsed - delay)
-            if case .dropped = feed.yield(SurveyReading(of: .device, sighting)) { hearing.lost += 1 }
+            switch feed.yield(SurveyReading(of: .device, sighting)) {
+            case .enqueued: hearing.waiting += 1
+            case .dropped: hearing.lost += 1
+            default: break
+            }
         }
     }
 
@@ -114,8 +120,14 @@ package final class SurveyedDevice: SurveyedSystem, VenueSource {
 
     /// Passes readings to a desk until the task is cancelled.
     package func pass(to desk: SurveyDesk) async {
-        for await reading in readings { await desk.add(CollectionOfOne(reading)) }
+        for await reading in readings {
+            await desk.add(CollectionOfOne(reading))
+            hearing.withLock { $0.waiting -= 1 }
+        }
     }
+
+    /// The number of readings of walks that the desk doesn't have yet.
+    package var waitingCount: Int { hearing.withLock { $0.waiting } }
 
     // MARK: System
 

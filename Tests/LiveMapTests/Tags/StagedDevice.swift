@@ -28,6 +28,8 @@ final class StagedDevice: StagedWalks {
     let content: LiveMapSession
     private let clock = ManualClock()
     private let source = ScriptedSource()
+    /// The number of receptions that the source has sent, which a session counts as readings.
+    private let receptionCount = Guarded(0)
     private let tasks: [Task<Void, Never>]
 
     /// - Parameters:
@@ -123,13 +125,17 @@ final class StagedDevice: StagedWalks {
                 reading.instant = Instant(seconds: Self.origin + start.seconds + reading.instant.seconds)
                 device.receive(reading)
                 source.send(reading)
+                switch reading {
+                case .sighting, .advertisement: receptionCount.withLock { $0 += 1 }
+                default: break
+                }
             }
             let latest = readings[..<end].last.map {
                 Instant(seconds: Self.origin + start.seconds + $0.instant.seconds)
             }
             readings.removeFirst(end)
             let place = try ask { [localizer, desk] in
-                if let latest { await localizer.waitForReadings(upTo: latest) }
+                await self.settle(upTo: latest)
                 await desk.save { XCTFail($0) }
                 return await localizer.latestPlace
             }
@@ -144,6 +150,22 @@ final class StagedDevice: StagedWalks {
             errors.append(truth.point.distance(to: position.point))
         }
         return errors
+    }
+
+    /// Waits until the session and the desk have what was sent, and the session has done what is due: the time of walks must
+    /// not go on without them, and a walk must not end without its readings.
+    ///
+    /// - Parameter latest: the instant of the latest reading; nil for none.
+    private func settle(upTo latest: Instant?) async {
+        let count = receptionCount.withLock(\.self)
+        do {
+            try await Bounded.poll(for: "the readings of the session and of the walk") { [localizer, device] in
+                guard device.waitingCount == 0 else { return false }
+                return await localizer.activityCounts.readings >= count
+            }
+            if let latest { await localizer.waitForReadings(upTo: latest) }
+            try await Bounded.poll(for: "the ticks of the session") { [localizer] in await !localizer.isTickDue }
+        } catch { XCTFail("\(error)") }
     }
 }
 
