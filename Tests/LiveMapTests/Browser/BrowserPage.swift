@@ -113,8 +113,15 @@ final class BrowserPage: Sendable {
         return value
     }
 
-    /// Stops the clock with which the page measures how long ago a person tapped, for a test whose time is simulated.
-    func stopClock() throws { try run("const stopped = performance.now(); performance.now = () => stopped") }
+    /// Stops the clocks with which the page measures how long ago a person tapped, for a test whose time is simulated.
+    func stopClock() throws {
+        try run(
+            """
+            const stopped = performance.now(), date = Date.now();
+            performance.now = () => stopped;
+            Date.now = () => date;
+            """)
+    }
 
     /// Runs JavaScript; waits for the end of a promise.
     func run(_ script: String) throws {
@@ -124,15 +131,16 @@ final class BrowserPage: Sendable {
     /// Waits until a JavaScript expression is true; an expression that throws isn't.
     func wait(until expression: String) throws {
         let seconds = DevToolsPipe.bound - 20
-        // The page itself evaluates the expression again and again: at each turn of its timers, not of the test's.
+        // The page itself evaluates the expression again and again: at each turn of its timers, not of the test's. A test
+        // can have replaced `Date.now`.
         let isTrue = try evaluate(
             """
             new Promise((resolve) => {
-                const end = Date.now() + \(Int(seconds * 1000));
+                const end = new Date().getTime() + \(Int(seconds * 1000));
                 const step = () => {
                     let isTrue = false;
                     try { isTrue = Boolean(\(expression)); } catch {}
-                    if (isTrue || Date.now() > end) { resolve(isTrue); } else { setTimeout(step, 10); }
+                    if (isTrue || new Date().getTime() > end) { resolve(isTrue); } else { setTimeout(step, 10); }
                 };
                 step();
             })
