@@ -120,6 +120,8 @@ package struct BlueZScanMemory: Hashable, Sendable {
     /// Whether this adapter has been powered on since it was found. The scan leaves an adapter off that is switched off
     /// later.
     package var hasSeenPower = false
+    /// The instant at which the scan found the adapter powered on by somebody else; nil if it powered it on itself.
+    package var foundPoweredAt: Instant?
     /// The number of consecutive failures.
     package var failures = 0
     package var lastSerial = Self.serialsStart
@@ -167,6 +169,7 @@ package struct BlueZScanMemory: Hashable, Sendable {
         renewalDue = nil
         discoveryIsStale = false
         hasSeenPower = false
+        foundPoweredAt = nil
     }
 }
 
@@ -199,6 +202,9 @@ package struct BlueZScanSettings: Hashable, Sendable {
     package static let timeoutAtEnd = Duration.seconds(2)
     /// The same for powering an adapter on, which loads the firmware of some adapters. It is powered off after that.
     package static let powerTimeoutAtEnd = Duration.seconds(10)
+    /// How long after it was found powered on an adapter may lose power because an earlier scan ends, which had powered
+    /// it on. A person doesn't switch it off so soon.
+    package static let handoverTime = Duration.seconds(2)
     /// How long after listing its objects the service may add an adapter before the scan reports it as unplugged.
     package static let adapterTimeout = Duration.seconds(2)
     /// How long a discovery may deliver no report before the scan restarts it, in case the controller or the service

@@ -19,6 +19,7 @@ import IndoorVocabulary
 ///
 /// The source powers on an adapter that is off when found, unless a radio switch blocks it, and powers it off again at
 /// the end of the scan. If somebody switches the adapter off during the scan, the scan waits until it is on again.
+/// If an earlier scan powers it off at its own end, the scan powers it on again.
 package struct BlueZScanSource: ScanSource {
     private let settings: BlueZScanSettings
     private let address: String?

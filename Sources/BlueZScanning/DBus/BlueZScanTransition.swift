@@ -349,7 +349,7 @@ extension BlueZScanTransition {
     private mutating func receiveDevice(_ path: String, _ changes: BusProperties, invalidated: [String]) {
         let heard = memory.objects.changeDevice(path, changes, invalidated: invalidated, at: now)
         guard let heard, memory.lastEvent?.status.isHearing == true, let adapter = memory.adapterPath,
-            BlueZObjects.isDevice(path, of: adapter)
+            memory.adapter?.adapter.isPowered == true, BlueZObjects.isDevice(path, of: adapter)
         else { return }
         memory.duplicates.record(path)
         memory.heardAt = now
@@ -395,7 +395,10 @@ extension BlueZScanTransition {
             memory.adapterPath = path
         }
         guard adapter.adapter.isPowered else { return power(adapter, at: path) }
-        memory.hasSeenPower = true
+        if !memory.hasSeenPower {
+            memory.hasSeenPower = true
+            memory.foundPoweredAt = memory.poweredPath == path ? nil : now
+        }
         if memory.settings.usesMonitor, adapter.supportsMonitors, memory.monitor == .untried {
             return .asking(ask(.registerMonitor(adapter: path)))
         }
@@ -456,7 +459,8 @@ extension BlueZScanTransition {
 
     // MARK: - Power
 
-    /// Powers on an adapter that was off when found. Leaves an adapter off that was switched off later.
+    /// Powers on an adapter that was off when found, or that the end of an earlier scan has powered off. Leaves an
+    /// adapter off that was switched off later.
     private mutating func power(_ adapter: BlueZObjects.Adapter, at path: String) -> Machine.State {
         memory.isDiscovering = false
         memory.isFiltered = false
@@ -466,6 +470,10 @@ extension BlueZScanTransition {
             report(.blocked, "Unblock it with \"rfkill unblock bluetooth\".")
             return .resting(until: nil)
         }
+        if let found = memory.foundPoweredAt, found.duration(to: now) <= BlueZScanSettings.handoverTime {
+            memory.hasSeenPower = false
+        }
+        memory.foundPoweredAt = nil
         if !memory.hasSeenPower { return .asking(ask(.setPower(adapter: path, true))) }
         report(.poweredOff)
         return .resting(until: nil)

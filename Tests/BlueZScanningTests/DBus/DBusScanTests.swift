@@ -226,6 +226,7 @@ final class DBusScanRecoveryTests: XCTestCase {
     func testALossOfPowerIsReportedAndTheScanWaitsForPower() {
         var stage = DBusStage()
         stage.begin()
+        stage.wait(BlueZScanSettings.handoverTime + .milliseconds(1))
         stage.adapterChanges(["Powered": .boolean(false)])
         XCTAssertEqual(stage.statuses, [.poweredOff])
         XCTAssertNil(stage.call)
@@ -234,6 +235,32 @@ final class DBusScanRecoveryTests: XCTestCase {
         stage.answer()
         stage.answer()
         XCTAssertEqual(stage.statuses, [.scanning])
+    }
+
+    /// The earlier scan had powered the adapter on, and ends only after the next one has found it powered.
+    func testAnAdapterThatTheEndOfAnEarlierScanPowersOffIsPoweredOnAgain() {
+        for isScanning in [true, false] {
+            var stage = DBusStage()
+            if isScanning {
+                stage.begin()
+            } else {
+                stage.happen(.connected)
+                stage.answer([DBusStage.objects([path: DBusStage.adapter()])])
+            }
+            stage.adapterChanges(["Powered": .boolean(false)])
+            XCTAssertEqual(stage.statuses, [])
+            XCTAssertEqual(stage.call, .setPower(adapter: path, true))
+            stage.refuse("org.bluez.Error.Busy")
+            stage.wait(BlueZScanSettings.firstPause)
+            XCTAssertEqual(stage.call, .setPower(adapter: path, true), "the service was still powering it off")
+            stage.answer()
+            stage.answer()
+            stage.answer()
+            // A second loss isn't the end of that scan.
+            stage.adapterChanges(["Powered": .boolean(false)])
+            XCTAssertEqual(stage.statuses, [.poweredOff])
+            XCTAssertNil(stage.call)
+        }
     }
 
     func testARadioSwitchIsReportedAsBlocked() {
@@ -246,6 +273,7 @@ final class DBusScanRecoveryTests: XCTestCase {
     func testALossOfPowerThatEndsDiscoveryFirstIsReportedOnce() {
         var stage = DBusStage()
         stage.begin()
+        stage.wait(BlueZScanSettings.handoverTime + .milliseconds(1))
         stage.adapterChanges(["Discovering": .boolean(false)])
         XCTAssertEqual(stage.statuses, [])
         stage.adapterChanges(["Powered": .boolean(false)])
