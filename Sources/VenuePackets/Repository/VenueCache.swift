@@ -441,13 +441,18 @@ struct WorkFolder: Sendable {
     /// Removes the leftovers of killed processes, except the newest unfinished download.
     func sweep() {
         let resumable = PartialFile.newest(in: path)
-        let names = Set(DiskFolder.names(in: path))
-        for name in names where name != resumable {
+        for name in DiskFolder.names(in: path) where name != resumable {
             // The tag's file has no lock of its own; it is removed with its download.
-            if let download = PartialFile.download(ofTag: name), names.contains(download) { continue }
-            guard let file = try? OpenFile(path + "/" + name, O_RDONLY), file.lock() else { continue }
-            DiskFolder.remove(file.path)
-            DiskFolder.remove(path + "/" + PartialFile.tagName(of: name))
+            if let download = PartialFile.download(ofTag: name), access(path + "/" + download, F_OK) == 0 { continue }
+            if let file = try? OpenFile(path + "/" + name, O_RDONLY) { remove(leftover: file) }
         }
+    }
+
+    /// Removes a file or folder that nobody uses, unless another one has taken its path since it was opened.
+    func remove(leftover file: OpenFile) {
+        guard file.lock(), file.isInPlace else { return }
+        // The tag first: as soon as the download is gone, the next one of the same file may have a tag.
+        DiskFolder.remove(PartialFile.tagName(of: file.path))
+        DiskFolder.remove(file.path)
     }
 }

@@ -1,5 +1,4 @@
 import CLibArchive
-import FoundationEssentials
 import Glibc
 import IndoorVocabulary
 import VenueModel
@@ -19,7 +18,11 @@ struct VenueDownload: Sendable {
     @concurrent func run(_ progress: MonotonicProgress) async throws(VenueRepositoryError) -> StoredVersion {
         let total = Double(entry.size)
         let report: @Sendable (Int) -> Void = { progress.report(Double($0) / total * Self.downloadShare) }
+        var partials: [PartialFile] = []
+        // Ended explicitly, because the thread of a transfer may still hold its file for a moment.
+        defer { for partial in partials { partial.end() } }
         let packet = try partialFile(of: entry.packet)
+        partials.append(packet)
         let isSamePath = stored?.record.packetPath == entry.packet.path
         let outcome = try await download.fetch(
             entry.packet, into: packet, unless: isSamePath ? stored?.record.tag : nil, progress: report)
@@ -33,23 +36,22 @@ struct VenueDownload: Sendable {
             packet: packet.path, id: entry.summary.id, version: entry.summary.version,
             source: download.server.address(of: entry.packet.path), packetPath: entry.packet.path, tag: tag,
             digests: entry.files.mapValues(\.digest))
-        var partials: [PartialFile] = []
         for (name, file) in entry.files.sorted(by: { $0.key < $1.key }) {
             if let path = storedFile(name, file) {
                 parts.files[name] = path
             } else {
                 let partial = try partialFile(of: file)
+                partials.append(partial)
                 let before = done
                 _ = try await download.fetch(file, into: partial) { report(before + $0) }
                 parts.files[name] = partial.path
-                partials.append(partial)
             }
             done += file.size
             report(done)
         }
         let installed = try cache.install(parts)
         // Kept until here, so that a later process can resume if this one ends.
-        for partial in partials + [packet] { partial.remove() }
+        for partial in partials { partial.remove() }
         return installed
     }
 
@@ -108,15 +110,8 @@ struct FileDownload: Sendable {
         progress: @escaping @Sendable (Int) -> Void
     ) async throws(VenueRepositoryError) -> Outcome {
         let url = server.address(of: file.path)
-        let outcome: Outcome
-        do throws(VenueRepositoryError) {
-            outcome = try await retry.run(attempts: attempts) { () throws(VenueRepositoryError) in
-                try await attempt(file, url, into: partial, unless: unless, progress)
-            }
-        } catch {
-            // Removed explicitly, because the transfer's thread may still hold the file for a moment.
-            partial.removeUnlessResumable()
-            throw error
+        let outcome = try await retry.run(attempts: attempts) { () throws(VenueRepositoryError) in
+            try await attempt(file, url, into: partial, unless: unless, progress)
         }
         guard case .fetched = outcome else { return outcome }
         let digest = try VenueRepositoryError.storing { () throws(FileSystemError) in
@@ -291,6 +286,8 @@ extension VenueRepositoryError {
 final class PartialFile: Sendable {
     private let file: OpenFile
     private let isShared: Bool
+    private let work: WorkFolder
+    private let hasEnded = Guarded(false)
 
     /// The path of the downloaded bytes.
     var path: String { file.path }
@@ -310,6 +307,7 @@ final class PartialFile: Sendable {
     /// Opens the incomplete download of a file with this digest, or a new one if another process uses it.
     init(of digest: String, in work: WorkFolder) throws(FileSystemError) {
         let file = try OpenFile(work.path + "/" + digest + Self.ending, O_RDWR | O_CREAT)
+        self.work = work
         isShared = file.lock() && file.isInPlace
         self.file = isShared ? file : try work.makeFile()
     }
@@ -335,10 +333,14 @@ final class PartialFile: Sendable {
         // The order matters: a process killed in between must not leave bytes of one file with the tag of another.
         try clear()
         guard let tag, tag.isStrong else { return }
-        do {
-            try Data(tag.text.utf8).write(to: URL(filePath: tagPath), options: .atomic)
+        // Until it has its name, the file is locked, so that another process doesn't remove it as a leftover.
+        let tagFile = try work.makeFile()
+        do throws(FileSystemError) {
+            try tagFile.write(Array(tag.text.utf8))
+            guard rename(tagFile.path, tagPath) == 0 else { throw .system(tagPath) }
         } catch {
-            throw FileSystemError(path: tagPath, reason: error.systemReason)
+            unlink(tagFile.path)
+            throw error
         }
     }
 
@@ -359,12 +361,19 @@ final class PartialFile: Sendable {
         unlink(file.path)
     }
 
-    /// Removes the download if it can't be resumed.
-    func removeUnlessResumable() {
+    /// Removes the download if it can't be resumed, and otherwise leaves it to the next one of the same file. A second
+    /// call has no effect, because the next one may then use the file.
+    func end() {
+        let isFirst = hasEnded.withLock { hasEnded in
+            defer { hasEnded = true }
+            return !hasEnded
+        }
+        guard isFirst else { return }
         if !isShared || access(tagPath, F_OK) != 0 { remove() }
+        file.unlock()
     }
 
-    deinit { removeUnlessResumable() }
+    deinit { end() }
 
     /// Returns the name of the resumable download that was modified last; nil if there is none.
     static func newest(in folder: String) -> String? {

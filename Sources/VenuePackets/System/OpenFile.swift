@@ -79,6 +79,9 @@ package final class OpenFile: Sendable {
     /// Acquires the exclusive lock; returns false if another user holds or shares it.
     package func lock() -> Bool { flock(descriptor, LOCK_EX | LOCK_NB) == 0 }
 
+    /// Releases the lock, although something may still hold this value.
+    func unlock() { flock(descriptor, LOCK_UN) }
+
     /// Waits until no user holds the exclusive lock, then acquires the shared lock.
     func awaitSharedLock() {
         while flock(descriptor, LOCK_SH) != 0, errno == EINTR {}

@@ -181,6 +181,39 @@ final class RepositoryRenewalTests: XCTestCase {
         XCTAssertEqual(try FileManager.default.contentsOfDirectory(atPath: work.path), [])
     }
 
+    /// The thread of a transfer may still hold the file of the download that has ended.
+    func testADownloadResumesAnEarlierOneThatIsStillHeld() throws {
+        let work = WorkFolder(path: try temporaryFolder())
+        let tag = try XCTUnwrap(EntityTag("\"v1\""))
+        var held: PartialFile? = try PartialFile(of: "d1", in: work)
+        try held?.begin(tag)
+        _ = try Array("abc".utf8).withUnsafeBytes { try held?.append($0) }
+        held?.end()
+        let next = try PartialFile(of: "d1", in: work)
+        XCTAssertEqual(try next.start(), TransferRequest.Rest(offset: 3, tag: tag))
+        // Without a tag, the file would be removed at the end of its own download.
+        try next.begin(nil)
+        held = nil
+        XCTAssertEqual(try FileManager.default.contentsOfDirectory(atPath: work.path), ["d1.part"])
+        next.end()
+        XCTAssertEqual(try FileManager.default.contentsOfDirectory(atPath: work.path), [])
+    }
+
+    /// Another process that starts may find a download that ends before it can lock it.
+    func testASweepLeavesADownloadThatHasReplacedTheOneItFound() throws {
+        let work = WorkFolder(path: try temporaryFolder())
+        let ended = try PartialFile(of: "d1", in: work)
+        let found = try OpenFile(ended.path, O_RDONLY)
+        ended.remove()
+        ended.end()
+        let next = try PartialFile(of: "d1", in: work)
+        try next.begin(EntityTag("\"v2\""))
+        work.remove(leftover: found)
+        let names = try FileManager.default.contentsOfDirectory(atPath: work.path).sorted()
+        XCTAssertEqual(names, ["d1.part", "d1.part.tag"])
+        next.remove()
+    }
+
     func testAStoredVersionIsUsedUntilTheBrokenNewerOneIsCorrected() async throws {
         let root = try publishedFolder()
         let (server, clock) = (try nginx(serving: root), ManualClock())
