@@ -6,6 +6,8 @@ package struct UploadRuntime: Sendable {
     fileprivate var machine: UploadMachine
     fileprivate let clock: SessionClock
     fileprivate var sending: Task<Void, Never>?
+    /// The number of the sending whose answer counts; it changes when one begins and when one is cancelled.
+    fileprivate var sendingNumber = 0
     fileprivate var wake: (at: Instant, task: Task<Void, Never>)?
 
     /// Creates the state of an actor that isn't started.
@@ -55,9 +57,11 @@ extension UploadShell {
         for directive in upload.machine.handle(event, at: upload.now) {
             switch directive {
             case .send(let size, let anew):
-                upload.sending = Task { await finish { try await self.sendNext(size, anew: anew) } }
-            case .cancel: upload.sending?.cancel()
-            case .reject: upload.sending = Task { await finish { try await self.rejectLast() } }
+                begin { try await $0.sendNext(size, anew: anew) }
+            case .cancel:
+                upload.sending?.cancel()
+                upload.sendingNumber += 1
+            case .reject: begin { try await $0.rejectLast() }
             case .report(let error): report(error)
             }
         }
@@ -70,10 +74,24 @@ extension UploadShell {
         await upload.sending?.value
     }
 
-    private func finish(_ work: () async throws -> Int) async {
-        do { run(.removed(waiting: try await work())) } catch {
-            run(.failed(error as? UploadError ?? UploadError(.queue, "\(error)")))
+    private func begin(_ work: @escaping @Sendable (isolated Self) async throws -> Int) {
+        upload.sendingNumber += 1
+        let (number, earlier) = (upload.sendingNumber, upload.sending)
+        upload.sending = Task {
+            // A cancelled one may still be on its way, and would confirm or reject the elements of this one.
+            await earlier?.value
+            await finish(number, work)
         }
+    }
+
+    /// Does the work, and handles its answer unless it was cancelled: a later one may have begun since.
+    private func finish(_ number: Int, _ work: @Sendable (isolated Self) async throws -> Int) async {
+        guard number == upload.sendingNumber else { return }
+        let answer: UploadMachine.Event
+        do { answer = .removed(waiting: try await work(self)) } catch {
+            answer = .failed(error as? UploadError ?? UploadError(.queue, "\(error)"))
+        }
+        if number == upload.sendingNumber { run(answer) }
     }
 
     /// Sets an alarm for the next wake-up time of the state machine.
