@@ -181,17 +181,21 @@ struct IIOReception: Sendable {
     func begin() {
         IIOSource.running.began()
         DispatchQueue(label: "IndoorLocalization.IIOReception", qos: .userInitiated).async {
-            do throws(IIOError) { try receive() } catch { continuation.finish(throwing: error) }
+            let turn = BufferTurn(at: source.devices)
+            do throws(IIOError) { try receive(turn) } catch { continuation.finish(throwing: error) }
             // The buffers are off again.
+            turn.end()
             IIOSource.running.ended()
         }
     }
 
-    private func receive() throws(IIOError) {
+    private func receive(_ turn: BufferTurn) throws(IIOError) {
         let devices = SysfsFolder(path: source.devices)
         let sensors = try IIOSensor.all(in: devices)
         var assembler = MotionAssembler(Set(sensors.map(\.kind)))
+        if source.usesBuffers { turn.begin() }
         let buffers = buffers(of: sensors, among: devices)
+        if buffers.isEmpty { turn.end() }
         let buffered = Set(buffers.flatMap(\.sensors))
         let polled = sensors.filter { !buffered.contains($0) }.sorted {
             assembler.order($0.kind) < assembler.order($1.kind)
@@ -247,6 +251,38 @@ struct IIOReception: Sendable {
             reading = .motion(sample)
         }
         continuation.yield(reading)
+    }
+}
+
+/// The turn of a reception at the buffers of a folder of devices, for use by a single thread.
+///
+/// A reception needs a moment to end. One that begins meanwhile, such as that of the next session, would find the
+/// sensors busy, and the end of the other one would restore attributes that it has just set. It therefore waits.
+private final class BufferTurn {
+    /// The longest wait, because a program may use two streams at the same time.
+    private static let longestWait = DispatchTimeInterval.seconds(10)
+    /// The receptions of this process at each folder, one at a time.
+    private static let turns = Guarded<[String: DispatchSemaphore]>([:])
+
+    private let semaphore: DispatchSemaphore
+    private var isHeld = false
+
+    init(at devices: String) {
+        semaphore = Self.turns.withLock { turns in
+            let semaphore = turns[devices] ?? DispatchSemaphore(value: 1)
+            turns[devices] = semaphore
+            return semaphore
+        }
+    }
+
+    /// Waits for the end of an earlier reception with buffers.
+    func begin() { isHeld = semaphore.wait(timeout: .now() + Self.longestWait) == .success }
+
+    /// Lets the next reception begin. A second call has no effect.
+    func end() {
+        guard isHeld else { return }
+        isHeld = false
+        semaphore.signal()
     }
 }
 

@@ -132,6 +132,25 @@ final class IIOBufferTests: XCTestCase {
         try writer.close()
     }
 
+    /// Such as that of a session that starts right after the last one, or with other settings.
+    func testAStreamThatBeginsBeforeTheEndOfAnotherOneGetsTheBuffer() async throws {
+        let devices = try FakeDevices(self)
+        let writer = try accelerometer(devices)
+        let first = devices.source(rate: 50, usesBuffers: true).readings()
+        let reader = Task { for try await _ in first {} }
+        try await Bounded.poll(for: "the first buffer") { try devices.read("buffer/enable") == "1" }
+        let second = devices.source(rate: 100, usesBuffers: true).readings()
+        reader.cancel()
+        try await Bounded.poll(for: "the second buffer") {
+            try [devices.read("sampling_frequency"), devices.read("buffer/enable")] == ["100", "1"]
+        }
+        try writer.write(contentsOf: scan(0, 0, 4095, at: BootTime.now))
+        let reading = try await Bounded.wait(for: "a sample") { try await second.first { _ in true } }
+        guard case .motion(let sample)? = reading else { return XCTFail("\(String(describing: reading))") }
+        XCTAssertEqual(sample.acceleration?.z ?? 0, 4.90171, accuracy: 1e-4, "the scan, not a polled value")
+        try writer.close()
+    }
+
     /// A program that exits earlier leaves the buffer on, and the next one finds the sensor busy.
     func testTheBufferIsOffOnceTheSensorsAreReleased() async throws {
         let devices = try FakeDevices(self)
