@@ -37,6 +37,8 @@ public actor PluginHost {
     private let clock: SessionClock
     /// The number of times that the services have ended. It shows whether a result is from before the latest end.
     private var endings = 0
+    /// The end of the services that is in progress; nil without one.
+    private var ending: Task<Void, Never>?
     private nonisolated let failureBroadcast = Broadcast<PluginFailure>(.bufferingNewest(256))
 
     /// Creates a host without plugins; it starts nothing.
@@ -153,9 +155,22 @@ public actor PluginHost {
         isConnected = false
         endings += 1
         endRetrying()
-        await localizer.stop()
-        await sharing?.disconnect()
+        let (localizer, sharing, earlier) = (localizer, sharing, ending)
+        ending = Task {
+            await earlier?.value
+            await localizer.stop()
+            await sharing?.disconnect()
+        }
+        await waitForEnding()
         return true
+    }
+
+    /// Waits until no end of the services is in progress.
+    private func waitForEnding() async {
+        while let ending {
+            await ending.value
+            if self.ending == ending { self.ending = nil }
+        }
     }
 
     /// Asks all plugins to stop, the one added last first, and then stops the services.
@@ -263,6 +278,8 @@ public actor PluginHost {
     /// double from a second to a minute, until there is one or the services end.
     /// - Throws: the reason why there is no connection yet; the session runs nevertheless.
     public func startServices() async throws {
+        // It would end what is started now.
+        await waitForEnding()
         // Also without plugins, because later ones need the state of the connection.
         beginFeeding()
         if await localizer.state.isOver { await localizer.start() }

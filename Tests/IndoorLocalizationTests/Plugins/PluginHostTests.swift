@@ -246,6 +246,30 @@ final class PluginHostTests: XCTestCase {
         XCTAssertEqual(sharing.calls.value, ["connect", "disconnect"])
     }
 
+    /// Such as after two presses of a button, each of which begins a task.
+    func testServicesThatAreStartedDuringTheirEndStartAfterIt() async throws {
+        let sharing = ScriptedSharing()
+        let host = host(sharing: sharing)
+        try await host.startServices()
+        sharing.isHeldAtEnd.update { $0 = true }
+        let stopping = Task { await host.stop() }
+        try await sharing.wait(for: 1, "disconnect")
+        let starting = Task { try await host.startServices() }
+        // Many more turns than a start needs that doesn't wait.
+        for _ in 0..<1_000 {
+            _ = await host.count
+            await Task.yield()
+        }
+        XCTAssertEqual(sharing.calls.value, ["connect", "disconnect"])
+        sharing.isHeldAtEnd.update { $0 = false }
+        let hasStopped = await stopping.value
+        XCTAssertTrue(hasStopped)
+        try await Bounded.wait(for: "the start") { try await starting.value }
+        XCTAssertEqual(sharing.calls.value, ["connect", "disconnect", "connect"])
+        let state = await stage.localizer.state
+        XCTAssertNotEqual(state, .idle)
+    }
+
     func testALateSubscriberToNetworkDataReceivesTheConnectionOnce() async throws {
         let sharing = ScriptedSharing()
         let host = host(sharing: sharing)

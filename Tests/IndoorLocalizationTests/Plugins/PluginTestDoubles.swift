@@ -108,6 +108,8 @@ final class ScriptedSharing: PositionSharing {
     let failing = WatchedState<Set<String>>([])
     /// The levels of the shared positions, in order.
     let levels = WatchedState<[Int?]>([])
+    /// Whether a call of `disconnect` waits.
+    let isHeldAtEnd = WatchedState(false)
     private let broadcast = Broadcast<SharingEvent>(.bufferingNewest(1024))
 
     private func call(_ call: String) throws(Failure) {
@@ -116,7 +118,10 @@ final class ScriptedSharing: PositionSharing {
     }
 
     func connect() async throws(Failure) { try call("connect") }
-    func disconnect() async { calls.update { $0.append("disconnect") } }
+    func disconnect() async {
+        calls.update { $0.append("disconnect") }
+        try? await isHeldAtEnd.wait { !$0 }
+    }
     func join(_ room: String) async throws(Failure) { try call("join \(room)") }
     func leave(_ room: String) async throws(Failure) { try call("leave \(room)") }
     func share(_ position: Position) async throws(Failure) { try call("share \(position.instant.seconds)") }
