@@ -251,6 +251,19 @@ struct NMEAConnection: Sendable {
     }
 }
 
+/// The identity of the file at a path.
+private struct SocketFile: Hashable, Sendable {
+    private let device: dev_t
+    private let number: ino_t
+
+    /// Finds the file; nil if there is none.
+    init?(_ path: String) {
+        var status = stat()
+        guard lstat(path, &status) == 0 else { return nil }
+        (device, number) = (status.st_dev, status.st_ino)
+    }
+}
+
 /// A server that sends all positions to each program that connects.
 struct NMEAListener: Sendable {
     private struct Client: Sendable {
@@ -267,6 +280,8 @@ struct NMEAListener: Sendable {
     /// The destination, with the port that was chosen for port 0.
     let destination: NMEADestination
     private let descriptor: Int32
+    /// The file of a local socket; nil for a port.
+    private var socketFile: SocketFile?
     private var clients: [Client] = []
     /// Whether no connection is accepted until `acceptsAgain`.
     private var isPaused = false
@@ -294,6 +309,7 @@ struct NMEAListener: Sendable {
             try Self.removeLeftover(address, path, destination)
             descriptor = try Self.listen(address, destination)
             self.destination = destination
+            socketFile = SocketFile(path)
         case .udp, .tcp, .file: preconditionFailure("\(destination) doesn't listen")
         }
     }
@@ -331,7 +347,8 @@ struct NMEAListener: Sendable {
     mutating func close() {
         for client in clients { Glibc.close(client.descriptor) }
         clients = []
-        if case .unixListener(let path) = destination { unlink(path) }
+        // Somebody may have removed the socket, so that another sender could listen at the path.
+        if case .unixListener(let path) = destination, SocketFile(path) == socketFile { unlink(path) }
         Glibc.close(descriptor)
     }
 

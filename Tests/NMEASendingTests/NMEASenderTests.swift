@@ -247,6 +247,17 @@ final class NMEASenderTests: XCTestCase {
         XCTAssertFalse(FileManager.default.fileExists(atPath: path))
     }
 
+    func testTheEndOfAServerKeepsTheLocalSocketOfALaterOne() async throws {
+        let path = try folder() + "/nmea.sock"
+        let (first, _) = try sender(to: .unixListener(path: path))
+        try FileManager.default.removeItem(atPath: path)
+        let (second, _) = try sender(to: .unixListener(path: path))
+        await first.finish(within: Self.patience)
+        XCTAssertTrue(FileManager.default.fileExists(atPath: path))
+        await second.finish(within: Self.patience)
+        XCTAssertFalse(FileManager.default.fileExists(atPath: path))
+    }
+
     func testTheSocketOfAKilledProcessIsReplacedButNoFile() async throws {
         let path = try folder() + "/nmea.sock"
         // A bound socket that nobody listens at.
