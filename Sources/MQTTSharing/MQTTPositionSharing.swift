@@ -281,13 +281,14 @@ extension MQTTPositionSharing {
                 next,
                 Task { [weak self] in
                     guard (try? await Task.sleep(for: pause)) != nil else { return }
-                    await self?.wakeUp()
+                    await self?.wakeUp(at: next)
                 }
             )
         }
     }
 
-    private func wakeUp() {
+    private func wakeUp(at instant: Instant) {
+        guard wake?.at == instant else { return }  // replaced meanwhile
         wake = nil
         run(.tick)
     }

@@ -105,13 +105,14 @@ extension UploadShell {
                 next,
                 Task { [weak self] in
                     do { try await clock.sleep(until: Instant.zero.duration(to: next)) } catch { return }
-                    await self?.wakeUp()
+                    await self?.wakeUp(at: next)
                 }
             )
         }
     }
 
-    private func wakeUp() {
+    private func wakeUp(at instant: Instant) {
+        guard upload.wake?.at == instant else { return }  // replaced meanwhile
         upload.wake = nil
         run(.tick)
     }
