@@ -70,8 +70,11 @@ final class FleetProgram {
     /// Waits until standard error has a text.
     func wait(for text: String) throws {
         let deadline = ContinuousClock.now + Bounded.longest
-        while !self.text("errors").contains(text) {
-            guard process.isRunning, ContinuousClock.now < deadline else {
+        while true {
+            // Before the text is read: the program may print it and then end.
+            let isRunning = process.isRunning
+            if self.text("errors").contains(text) { return }
+            guard isRunning, ContinuousClock.now < deadline else {
                 throw Failure(
                     description: "indoorloc-fleet did not report '\(text)'; it printed \(self.text("errors"))")
             }
@@ -83,10 +86,11 @@ final class FleetProgram {
     func printedLines(atLeast count: Int) throws -> String {
         let deadline = ContinuousClock.now + Bounded.longest
         while true {
+            let isRunning = process.isRunning
             let text = text("output")
             let lines = text[..<(text.lastIndex(of: "\n") ?? text.startIndex)]
             if lines.split(separator: "\n").count >= count { return String(lines) }
-            guard process.isRunning, ContinuousClock.now < deadline else {
+            guard isRunning, ContinuousClock.now < deadline else {
                 throw Failure(description: "indoorloc-fleet printed no \(count) lines, but \(text)")
             }
             poll(nil, 0, 5)

@@ -180,13 +180,14 @@ final class FleetProcess: Sendable {
         number = process.processIdentifier
         let reader = pipe.fileHandleForReading
         Thread.detachNewThread {
-            var rest = ""
+            // Bytes, as a part can end within a character.
+            var rest = Data()
             while case let data = reader.availableData, !data.isEmpty {
-                rest += String(decoding: data, as: UTF8.self)
-                while let end = rest.firstIndex(of: "\n") {
-                    let line = String(rest[..<end])
+                rest += data
+                while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+                    let line = String(decoding: rest[..<end], as: UTF8.self)
                     output.update { $0.lines.append(line) }
-                    rest = String(rest[rest.index(after: end)...])
+                    rest.removeSubrange(...end)
                 }
             }
             output.update { $0.isRead = true }
