@@ -16,24 +16,33 @@ final class AlertCommandTests: XCTestCase {
 
     /// A client that collects all messages of the outputs.
     private struct Collector: Sendable {
+        private static let filters = [
+            "site/tags/+/alerts", "site/tags/+/alerts/+", "site/tags/+/homeassistant/alerts", "homeassistant/event/#",
+        ]
+
         private let link: MQTTLink
         private let messages = WatchedState<[MQTTMessage]>([])
 
-        init(port: UInt16) {
+        /// Connects, and waits until the broker has granted the subscriptions: it doesn't retain all messages.
+        init(port: UInt16) async throws {
             let name = "collector" + String(UInt64.random(in: .min ... .max), radix: 36)
             let (link, events) = MQTTLink.open(
                 MQTTBroker(host: "127.0.0.1", port: port), clientID: name, will: nil, keepAliveSeconds: 60)
-            for filter in [
-                "site/tags/+/alerts", "site/tags/+/alerts/+", "site/tags/+/homeassistant/alerts",
-                "homeassistant/event/#",
-            ] {
-                link.ask(.subscribe(filter, .atLeastOnce))
-            }
+            for filter in Self.filters { link.ask(.subscribe(filter, .atLeastOnce)) }
             self.link = link
             let messages = messages
+            let granted = WatchedState(0)
             Task {
-                for await case .received(let message) in events { messages.update { $0.append(message) } }
+                for await event in events {
+                    switch event {
+                    case .subscribed(_, true): granted.update { $0 += 1 }
+                    case .received(let message): messages.update { $0.append(message) }
+                    default: break
+                    }
+                }
             }
+            let count = Self.filters.count
+            try await Bounded.wait(for: "the subscriptions") { try await granted.wait { $0 == count } }
         }
 
         func wait(
@@ -121,7 +130,7 @@ final class AlertCommandTests: XCTestCase {
                 "--output-prefix", "site", "--home-assistant", "--alert-webhook", server.url + "/hook", "--alert-key",
                 folder + "/key",
             ]
-        let collector = Collector(port: port)
+        let collector = try await Collector(port: port)
         let first = try ServiceProcess(words, command: "track")
         try first.waitForError("receiving from")
         let stage = try await stage(port: port)
@@ -230,7 +239,7 @@ final class AlertCommandTests: XCTestCase {
         let folder = try temporaryFolder()
         let words =
             try words(port: port, folder: folder, rules: rules) + ["--output-prefix", "site", "--home-assistant"]
-        let collector = Collector(port: port)
+        let collector = try await Collector(port: port)
         let first = try ServiceProcess(words, command: "track")
         try first.waitForError("receiving from")
         let stage = try await stage(port: port)
@@ -261,7 +270,7 @@ final class AlertCommandTests: XCTestCase {
         var words = try words(port: port, folder: folder, rules: rules) + ["--output-prefix", "site"]
         let state = try XCTUnwrap(words.firstIndex(of: "--state"))
         words.removeSubrange(state...state + 1)
-        let collector = Collector(port: port)
+        let collector = try await Collector(port: port)
         let service = try ServiceProcess(words, command: "track")
         try service.waitForError("receiving from")
         let stage = try await stage(port: port)
