@@ -43,7 +43,10 @@ final class ServeUploadTests: XCTestCase {
         service.send(SIGTERM)
         XCTAssertEqual(try service.end(), 0, "\(service.errors)")
         let numbers = server.records.map(\.number)
-        XCTAssertEqual(Set(numbers).count, numbers.count, "none comes twice where nothing fails")
+        // On a busy machine, an answer may come later than the service waits for it, which it reports.
+        if !service.errors.contains(where: { $0.contains("indoorloc: upload: ") }) {
+            XCTAssertEqual(Set(numbers).count, numbers.count, "none comes twice where nothing fails")
+        }
         for request in server.requests {
             XCTAssertTrue(request.hasPrefix("POST /records ") && request.contains("\"device\":\"cart\""), request)
             XCTAssertTrue(request.contains("Authorization: Bearer opensesame\r\n"), request)

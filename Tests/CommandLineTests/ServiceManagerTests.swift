@@ -25,6 +25,13 @@ final class ServiceManagerTests: XCTestCase {
         try socket.wait(for: "READY=1")
         for _ in 0..<3 { try socket.wait(for: "WATCHDOG=1") }
         try service.wait(for: "\"localizationRunning\"")
+        // The status follows the line, and may be among the messages that were awaited above.
+        let start = ContinuousClock.now
+        while !socket.messages.contains(where: { $0.contains("on Ground floor") }),
+            start.duration(to: .now) < Bounded.longest
+        {
+            socket.next(within: 1)
+        }
         service.send(SIGTERM)
         try socket.wait(for: "STOPPING=1")
         XCTAssertEqual(try service.end(), 0)

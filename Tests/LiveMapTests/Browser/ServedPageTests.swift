@@ -65,6 +65,7 @@ final class ServedPageTests: ShownMapCase {
         content.emit(0...3)
         let map = try map(at: try server(content).url)
         try map.wait(until: "state.connection === 'connected' && state.frameId === 3")
+        try map.waitForDrawing()
         XCTAssertTrue(try map.text(of: "#diagnosis").contains(SampleSession.diagnosis))
         content.emit(4...20)
         try map.wait(until: "state.frameId === 20")

@@ -142,8 +142,12 @@ final class DeviceSurveyPageTests: BrowserTestCase {
         let start: ShownMap.Point = try page.evaluate("window.liveMap.screenPoint(1, 20, 10)")
         let end: ShownMap.Point = try page.evaluate("window.liveMap.screenPoint(1, 28, 10)")
         try page.drag(from: (start.x, start.y), to: (end.x, end.y))
+        // The page shows a mark before the server has it.
         try page.wait(
-            until: "window.liveMap.state().survey.walks.find((one) => one.running)?.marks.length > 2")
+            until: """
+                window.liveMap.state().survey.waiting === 0
+                    && window.liveMap.state().survey.walks.find((one) => one.running)?.marks.length > 2
+                """)
         XCTAssertEqual(
             try page.evaluate("window.liveMap.screenPoint(1, 20, 10)") as ShownMap.Point, start, "the plan stays")
         try press("survey-stop", page)
