@@ -12,9 +12,16 @@ struct OutputReader: Sendable {
 
     init(port: UInt16, _ filters: [String] = ["site/#", "homeassistant/#"]) async throws {
         let name = "reader" + String(UInt64.random(in: .min ... .max), radix: 36)
-        (link, events) = MQTTLink.open(
+        let (link, events) = MQTTLink.open(
             MQTTBroker(host: "127.0.0.1", port: port), clientID: name, will: nil, keepAliveSeconds: 60)
         for filter in filters { link.ask(.subscribe(filter, .atLeastOnce)) }
+        // A link whose events nobody takes ends some time after some hundred of them.
+        let (kept, continuation) = AsyncStream.makeStream(of: MQTTLinkEvent.self)
+        Task {
+            for await event in events { continuation.yield(event) }
+            continuation.finish()
+        }
+        (self.link, self.events) = (link, kept)
     }
 
     /// Returns the first message under each topic, once there is one under all topics with these beginnings.
