@@ -149,6 +149,8 @@ final class MQTTConnection {
 
     /// Whether data waits to be sent, or messages wait for the broker's confirmation.
     var isBusy: Bool { mosquitto_want_write(client) || !unconfirmed.isEmpty }
+    /// The number of messages that wait for the broker's confirmation.
+    var unconfirmedCount: Int { unconfirmed.count }
 
     /// - Parameter isAwaited: Whether to add the broker's confirmation to the arrivals.
     func publish(_ message: MQTTMessage, isAwaited: Bool = false) throws(MQTTSharingError) {

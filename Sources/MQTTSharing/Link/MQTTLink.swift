@@ -50,7 +50,8 @@ package final class MQTTLink: Sendable {
     private static let mostWaiting = 256...16_384
     /// The time that the link waits for the receiver of the events, before it ends.
     private static let longestStall = Duration.seconds(10)
-    /// The time limit for sending and confirming the pending messages at the end of a link that doesn't set one.
+    /// The time at the end of a link that doesn't set one after which it no longer waits for a broker that confirms none of
+    /// the pending messages.
     package static let closingTime = Duration.seconds(5)
 
     private let inbox = Guarded(Inbox())
@@ -73,7 +74,8 @@ package final class MQTTLink: Sendable {
     /// - Parameters:
     ///   - largestPacket: The largest packet that the broker may send, in bytes. With MQTT 5, the broker drops larger
     ///     messages; otherwise the link ends with `MQTTSharingError.oversized`.
-    ///   - closingTime: The time limit for sending and confirming the pending messages at the end.
+    ///   - closingTime: The time at the end after which the link no longer waits for a broker that confirms none of the
+    ///     pending messages.
     ///   - version: The latest version to try.
     package static func open(
         _ broker: MQTTBroker, clientID: String, will: MQTTMessage?, keepAliveSeconds: Int32,
@@ -127,6 +129,7 @@ package final class MQTTLink: Sendable {
 
     private func serve(_ connection: MQTTConnection) throws(MQTTSharingError) {
         var deadline: ContinuousClock.Instant?
+        var unconfirmed = Int.max
         var held: [MQTTLinkEvent] = []
         var movedAt = ContinuousClock.now
         while true {
@@ -144,8 +147,11 @@ package final class MQTTLink: Sendable {
                 case .close: deadline = .now + closingTime
                 }
             }
-            if let deadline, !connection.isBusy || ContinuousClock.now >= deadline {
-                return connection.close(before: deadline)
+            if let deadline {
+                // While the broker confirms messages, only this process is late, such as on a busy machine.
+                let isOver = ContinuousClock.now >= deadline && connection.unconfirmedCount >= unconfirmed
+                if !connection.isBusy || isOver { return connection.close(before: deadline) }
+                unconfirmed = connection.unconfirmedCount
             }
             // At most a second, because libmosquitto must check whether a keep-alive ping is due.
             let pause: Int32 = held.isEmpty ? (deadline == nil ? 1000 : 100) : 1

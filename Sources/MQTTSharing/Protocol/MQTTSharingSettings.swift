@@ -23,7 +23,8 @@ public struct MQTTSharingSettings: Hashable, Sendable {
     /// The longest pause before the first attempt to reconnect, at least 1 ms. It doubles for each further attempt, up
     /// to a minute.
     public var firstPause = Duration.seconds(1)
-    /// The time limit for sending and confirming the pending messages at the end; nil for the usual one of a link.
+    /// The time at the end after which the link no longer waits for a broker that confirms none of the pending messages; nil
+    /// for the usual one of a link.
     package var closingTime: Duration?
     /// The prefix of Home Assistant's discovery topics, usually `homeassistant`; nil publishes nothing for Home
     /// Assistant.
