@@ -155,6 +155,8 @@ final class AdvertisementPublisher: Sendable {
     private func abandonLater(_ link: MQTTLink) {
         Task {
             try? await Task.sleep(for: Self.closingTime)
+            // A connection that has been accepted meanwhile has its own time for the pending readings.
+            guard !state.withLock({ $0.isAccepted }) else { return }
             state.withLock { $0.connecting?.cancel() }
             link.abandon()
         }
