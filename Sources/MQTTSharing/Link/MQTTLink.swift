@@ -53,6 +53,8 @@ package final class MQTTLink: Sendable {
     /// The time at the end of a link that doesn't set one after which it no longer waits for a broker that confirms none of
     /// the pending messages.
     package static let closingTime = Duration.seconds(5)
+    /// How many times as long the link waits at its end for a broker that confirms messages.
+    private static let patienceWhileConfirming = 5
 
     private let inbox = Guarded(Inbox())
     private let signal = LinkSignal()
@@ -149,8 +151,9 @@ package final class MQTTLink: Sendable {
             }
             if let deadline {
                 // While the broker confirms messages, only this process is late, such as on a busy machine.
-                let isOver = ContinuousClock.now >= deadline && connection.unconfirmedCount >= unconfirmed
-                if !connection.isBusy || isOver { return connection.close(before: deadline) }
+                let isIdle = connection.unconfirmedCount >= unconfirmed
+                let last = isIdle ? deadline : deadline + closingTime * Self.patienceWhileConfirming
+                if !connection.isBusy || .now >= last { return connection.close(before: deadline) }
                 unconfirmed = connection.unconfirmedCount
             }
             // At most a second, because libmosquitto must check whether a keep-alive ping is due.
