@@ -140,6 +140,11 @@ final class IIOBufferTests: XCTestCase {
         let reader = Task { for try await _ in first {} }
         try await Bounded.poll(for: "the first buffer") { try devices.read("buffer/enable") == "1" }
         let second = devices.source(rate: 100, usesBuffers: true).readings()
+        // Many more turns than a stream needs that doesn't wait, and finds the buffer on.
+        for _ in 0..<1_000 {
+            _ = try devices.read("buffer/enable")
+            await Task.yield()
+        }
         reader.cancel()
         try await Bounded.poll(for: "the second buffer") {
             try [devices.read("sampling_frequency"), devices.read("buffer/enable")] == ["100", "1"]
