@@ -61,9 +61,7 @@ public struct DutyCycledSource<Source: ScanSource>: ScanSource {
     private enum PassEnd: Sendable {
         case sourceEnded
         /// The time of the pass is over. For an endless pass, `changedAt` is when a changed schedule set an end.
-        ///
-        /// The rest begins at this instant, although the radio may take a while to stop.
-        case timeIsUp(Instant, changedAt: Instant?)
+        case timeIsUp(changedAt: Instant?)
     }
 
     /// Scans a live source pass by pass, until the source ends during a pass.
@@ -78,12 +76,13 @@ public struct DutyCycledSource<Source: ScanSource>: ScanSource {
             if machine.isScanning {
                 // Report the scan, because not every source does. A radio that is off reports when it is on again.
                 tell(.scanning, present, into: feed)
-                switch try await scan(until: end, on: clock, present, report, into: feed) {
+                let (reason, instant) = try await scan(until: end, on: clock, present, report, into: feed)
+                switch reason {
                 case .sourceEnded: return
-                case .timeIsUp(let instant, let change):
+                case .timeIsUp(let change):
                     if let change { _ = machine.handle(.change(schedule.cycle), at: change) }
-                    now = instant
                 }
+                now = instant
                 tell(.resting, present, into: feed)
             } else {
                 if let end { try await clock.sleep(until: Instant.zero.duration(to: end)) }
@@ -103,10 +102,12 @@ public struct DutyCycledSource<Source: ScanSource>: ScanSource {
     }
 
     /// Scans for one pass.
+    ///
+    /// - Returns: the reason for its end, and when it ended. The radio may take a while to stop after that.
     private func scan(
         until end: Instant?, on clock: SessionClock, _ present: LatestInstant, _ report: @escaping Report,
         into feed: ReadingFeed
-    ) async throws -> PassEnd {
+    ) async throws -> (PassEnd, Instant) {
         // Subscribe before reading the schedule again, so that no change is missed.
         let changes = end == nil ? steering?.changes : nil
         return try await withThrowingTaskGroup(of: PassEnd.self) { group in
@@ -120,16 +121,14 @@ public struct DutyCycledSource<Source: ScanSource>: ScanSource {
             if let end {
                 group.addTask {
                     try await clock.sleep(until: Instant.zero.duration(to: end))
-                    return .timeIsUp(Instant.zero.advanced(by: clock.elapsed()), changedAt: nil)
+                    return .timeIsUp(changedAt: nil)
                 }
             } else if let changes {
-                group.addTask {
-                    let change = try await Self.end(schedule, changes, on: clock)
-                    return .timeIsUp(Instant.zero.advanced(by: clock.elapsed()), changedAt: change)
-                }
+                group.addTask { .timeIsUp(changedAt: try await Self.end(schedule, changes, on: clock)) }
             }
             defer { group.cancelAll() }
-            return try await group.next() ?? .sourceEnded
+            let end = try await group.next() ?? .sourceEnded
+            return (end, Instant.zero.advanced(by: clock.elapsed()))
         }
     }
 
