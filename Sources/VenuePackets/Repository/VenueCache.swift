@@ -425,9 +425,14 @@ struct WorkFolder: Sendable {
     /// Writes a file elsewhere on the same disk: readers find either the old or the new bytes.
     func write(_ bytes: [UInt8], to target: String) throws(FileSystemError) {
         let file = try makeFile()
-        try file.write(bytes)
-        try file.synchronize()
-        try DiskFolder.place(file.path, at: target)
+        do throws(FileSystemError) {
+            try file.write(bytes)
+            try file.synchronize()
+            try DiskFolder.place(file.path, at: target)
+        } catch {
+            unlink(file.path)
+            throw error
+        }
     }
 
     /// Moves a folder out of its place in one step, and then removes it.

@@ -333,15 +333,7 @@ final class PartialFile: Sendable {
         // The order matters: a process killed in between must not leave bytes of one file with the tag of another.
         try clear()
         guard let tag, tag.isStrong else { return }
-        // Until it has its name, the file is locked, so that another process doesn't remove it as a leftover.
-        let tagFile = try work.makeFile()
-        do throws(FileSystemError) {
-            try tagFile.write(Array(tag.text.utf8))
-            guard rename(tagFile.path, tagPath) == 0 else { throw .system(tagPath) }
-        } catch {
-            unlink(tagFile.path)
-            throw error
-        }
+        try work.write(Array(tag.text.utf8), to: tagPath)
     }
 
     /// Appends bytes.
