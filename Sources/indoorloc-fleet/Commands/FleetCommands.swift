@@ -237,14 +237,14 @@ struct WorkCommand: Command {
         _ counters: WorkerCounters, _ receivers: WorkerReceivers, _ page: FleetPage?
     ) async throws {
         let log = ProcessLog()
-        let stores = try await servers.patiently { () async throws(FleetStoreError) -> FleetStores in
-            try await FleetStores(connection)
+        let (stores, statistics, publisher) = try await servers.patiently {
+            () async throws(FleetStoreError) -> (FleetStores, NATSReceiverStore, NATSOutputSink?) in
+            (
+                try await FleetStores(connection), try await NATSReceiverStore(connection, worker: name),
+                publishesToNATS ? NATSOutputSink(publisher: try await NATSOutputPublisher(connection)) : nil
+            )
         }
         let (partitioning, leases) = (stores.partitioning, stores.leases)
-        let publisher = try await servers.patiently { () async throws(FleetStoreError) -> NATSOutputSink? in
-            guard publishesToNATS else { return nil }
-            return NATSOutputSink(publisher: try await NATSOutputPublisher(connection))
-        }
         let brokers = try await brokerSinks(log)
         let own: [(any FleetOutputSink)?] = [publisher, page]
         let sink = OutputSinks(sinks: own.compactMap(\.self) + brokers)
@@ -270,9 +270,6 @@ struct WorkCommand: Command {
                 machine.receiverOffsets = receivers.offsets
                 return machine
             })
-        let statistics = try await servers.patiently { () async throws(FleetStoreError) -> NATSReceiverStore in
-            try await NATSReceiverStore(connection, worker: name)
-        }
         let watch = ReceiverWatch(
             receivers: receivers, store: statistics, counters: counters, sink: sink, log: log, unixTime: unixTime)
         let keeper = LeaseKeeper(

@@ -23,12 +23,13 @@ struct FleetStage {
 
     /// Creates the log and the stores on servers.
     ///
-    /// - Parameter leaseTime: the time after which a lease expires; nil for the usual one, which a process on a busy
-    ///   machine can miss.
-    init(_ servers: [NATSServer], partitions: Int, leaseTime: Duration? = nil) async throws {
+    /// - Parameter leaseTime: the time after which a lease expires. A process on a busy machine can miss the usual one.
+    init(
+        _ servers: [NATSServer], partitions: Int, leaseTime: Duration = NATSSetup().leaseTime
+    ) async throws {
         var setup = NATSSetup()
         setup.partitioning.partitions = partitions
-        setup.leaseTime = leaseTime ?? setup.leaseTime
+        setup.leaseTime = leaseTime
         setup.replicas = servers.count
         let partitioning = setup.partitioning
         let connection = try await Self.connection(to: servers, setup)
