@@ -16,33 +16,19 @@ final class AlertCommandTests: XCTestCase {
 
     /// A client that collects all messages of the outputs.
     private struct Collector: Sendable {
-        private static let filters = [
-            "site/tags/+/alerts", "site/tags/+/alerts/+", "site/tags/+/homeassistant/alerts", "homeassistant/event/#",
-        ]
-
-        private let link: MQTTLink
+        private let reader: OutputReader
         private let messages = WatchedState<[MQTTMessage]>([])
 
-        /// Connects, and waits until the broker has granted the subscriptions: it doesn't retain all messages.
         init(port: UInt16) async throws {
-            let name = "collector" + String(UInt64.random(in: .min ... .max), radix: 36)
-            let (link, events) = MQTTLink.open(
-                MQTTBroker(host: "127.0.0.1", port: port), clientID: name, will: nil, keepAliveSeconds: 60)
-            for filter in Self.filters { link.ask(.subscribe(filter, .atLeastOnce)) }
-            self.link = link
-            let messages = messages
-            let granted = WatchedState(0)
-            Task {
-                for await event in events {
-                    switch event {
-                    case .subscribed(_, true): granted.update { $0 += 1 }
-                    case .received(let message): messages.update { $0.append(message) }
-                    default: break
-                    }
-                }
+            reader = try await OutputReader(
+                port: port,
+                [
+                    "site/tags/+/alerts", "site/tags/+/alerts/+", "site/tags/+/homeassistant/alerts",
+                    "homeassistant/event/#",
+                ])
+            Task { [reader, messages] in
+                for await message in reader.messages { messages.update { $0.append(message) } }
             }
-            let count = Self.filters.count
-            try await Bounded.wait(for: "the subscriptions") { try await granted.wait { $0 == count } }
         }
 
         func wait(
@@ -53,7 +39,7 @@ final class AlertCommandTests: XCTestCase {
             return messages.value
         }
 
-        func close() { link.ask(.close) }
+        func close() { reader.close() }
     }
 
     /// A line with an alert.

@@ -26,12 +26,7 @@ final class ServiceManagerTests: XCTestCase {
         for _ in 0..<3 { try socket.wait(for: "WATCHDOG=1") }
         try service.wait(for: "\"localizationRunning\"")
         // The status follows the line, and may be among the messages that were awaited above.
-        let start = ContinuousClock.now
-        while !socket.messages.contains(where: { $0.contains("on Ground floor") }),
-            start.duration(to: .now) < Bounded.longest
-        {
-            socket.next(within: 1)
-        }
+        try socket.wait(forAny: "on Ground floor")
         service.send(SIGTERM)
         try socket.wait(for: "STOPPING=1")
         XCTAssertEqual(try service.end(), 0)

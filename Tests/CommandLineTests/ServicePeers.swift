@@ -8,20 +8,30 @@ import XCTest
 /// A client that has subscribed to the outputs. A broker first sends the retained ones.
 struct OutputReader: Sendable {
     private let link: MQTTLink
-    private let events: AsyncStream<MQTTLinkEvent>
+    /// All messages, in order. A reader takes each of them once.
+    let messages: AsyncStream<MQTTMessage>
 
+    /// Connects, and waits until the broker has granted the subscriptions: it doesn't retain all messages.
     init(port: UInt16, _ filters: [String] = ["site/#", "homeassistant/#"]) async throws {
         let name = "reader" + String(UInt64.random(in: .min ... .max), radix: 36)
         let (link, events) = MQTTLink.open(
             MQTTBroker(host: "127.0.0.1", port: port), clientID: name, will: nil, keepAliveSeconds: 60)
         for filter in filters { link.ask(.subscribe(filter, .atLeastOnce)) }
-        // A link whose events nobody takes ends some time after some hundred of them.
-        let (kept, continuation) = AsyncStream.makeStream(of: MQTTLinkEvent.self)
+        // Taken at once: a link whose events nobody takes ends some time after some hundred of them.
+        let (messages, continuation) = AsyncStream.makeStream(of: MQTTMessage.self)
+        let granted = WatchedState(0)
         Task {
-            for await event in events { continuation.yield(event) }
+            for await event in events {
+                switch event {
+                case .subscribed(_, true): granted.update { $0 += 1 }
+                case .received(let message): continuation.yield(message)
+                default: break
+                }
+            }
             continuation.finish()
         }
-        (self.link, self.events) = (link, kept)
+        (self.link, self.messages) = (link, messages)
+        try await Bounded.wait(for: "the subscriptions") { try await granted.wait { $0 == filters.count } }
     }
 
     /// Returns the first message under each topic, once there is one under all topics with these beginnings.
@@ -39,11 +49,9 @@ struct OutputReader: Sendable {
     func next(
         _ awaited: String, _ condition: @escaping @Sendable (MQTTMessage) -> Bool
     ) async throws -> MQTTMessage {
-        let events = events
+        let messages = messages
         return try await Bounded.wait(for: awaited) {
-            for await event in events {
-                if case .received(let message) = event, condition(message) { return message }
-            }
+            for await message in messages where condition(message) { return message }
             throw Bounded.Expired(awaited: "\(awaited): the link ended")
         }
     }
@@ -80,7 +88,7 @@ struct GatewayClient: Sendable {
     private let events: AsyncStream<MQTTLinkEvent>
 
     /// Connects, and waits until the broker accepts.
-    init(port: UInt16, _ filters: [String] = ["site/#", "homeassistant/#"]) async throws {
+    init(port: UInt16) async throws {
         let name = "gateways" + String(UInt64.random(in: .min ... .max), radix: 36)
         (link, events) = MQTTLink.open(
             MQTTBroker(host: "127.0.0.1", port: port), clientID: name, will: nil, keepAliveSeconds: 60)
@@ -239,7 +247,8 @@ final class UploadServer: Sendable {
 
     func stop() { server.stop() }
 
-    private static func records(of request: String) -> [Record] {
+    /// Returns the records of a request.
+    static func records(of request: String) -> [Record] {
         let body = request.components(separatedBy: "\r\n\r\n").last ?? ""
         let object = try? JSONSerialization.jsonObject(with: Data(body.utf8)) as? [String: Any]
         return (object?["records"] as? [[String: Any]] ?? []).compactMap { record in

@@ -183,6 +183,13 @@ final class NotifySocket {
         return message
     }
 
+    /// Waits until one of all messages contains a text; later calls return the same messages as without this one.
+    func wait(forAny text: String) throws {
+        guard texts.first(from: 0, within: Tool.bound, where: { $0.contains(text) }) != nil else {
+            throw Failure(description: "no \(text) within \(Int(Tool.bound)) s, but \(messages)")
+        }
+    }
+
     /// Waits for a new message with a line that has this prefix.
     func wait(for line: String) throws {
         let deadline = ContinuousClock.now + .seconds(Tool.bound)

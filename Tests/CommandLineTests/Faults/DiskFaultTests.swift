@@ -464,6 +464,18 @@ final class TrackFaultTests: XCTestCase {
         try await stage.publish(tag: tag, at: MapPoint(x: 30, y: 6), until: service, from: service.told.count)
     }
 
+    /// Asserts that the command can use a state: a failed write has damaged none of its files.
+    private func assertRestores(_ state: [String: Data], _ words: [String]) throws {
+        let folder = try temporaryFolder()
+        for (name, bytes) in state { try bytes.write(to: URL(filePath: folder + "/" + name)) }
+        // The last one of an option counts. Nobody listens at this port, so that the first process keeps its connection.
+        let service = try ServiceProcess(
+            words + ["--state", folder, "--broker", "mqtt://127.0.0.1:9"], command: "track")
+        try service.waitForError("1 tag restored")
+        service.send(SIGKILL)
+        _ = try service.end()
+    }
+
     func testTheEarlierStateStaysUntilTheDiskRecovers() async throws {
         let broker = try broker()
         let venue = try FixtureFolder("tags/office").path
@@ -493,6 +505,7 @@ final class TrackFaultTests: XCTestCase {
             // From the first failure on, no earlier saving is on its way.
             let before = try savedState(in: folder)
             XCTAssertGreaterThan(before.count, 1, plan)
+            try assertRestores(before, words)
             let failed = faults.failures.count
             // Positions continue, while further attempts fail.
             while faults.failures.count == failed { try await advance(stage, service) }
