@@ -126,7 +126,8 @@ final class PlanDrawingTests: ShownMapCase {
         let light = try map.pixels(decoder: decoder)
         try checkDisc(of: map, at: 118, decoder: decoder, "light")
         try map.page.setPreferences(.init(isDark: true))
-        try map.wait(until: "state.theme === 'dark'")
+        // The state has the preference at once, but the page applies it frames later.
+        try map.page.wait(until: "document.documentElement.dataset.theme === 'dark'")
         let dark = try map.pixels(decoder: decoder)
         try checkDisc(of: map, at: 118, decoder: decoder, "dark")
         // A corner of the header, and one of the stage.
@@ -136,7 +137,7 @@ final class PlanDrawingTests: ShownMapCase {
         }
         // The user's choice outweighs the system's.
         try map.click("#theme")
-        try map.wait(until: "state.theme === 'light'")
+        try map.page.wait(until: "document.documentElement.dataset.theme === 'light'")
         XCTAssertEqual(try map.pixels(decoder: decoder)[700, 20], try light[700, 20])
     }
 }
