@@ -14,7 +14,7 @@ class Browser:
     patience = 30
 
     def __init__(self, folder):
-        script = 'exec chromium "$@" 3<&0 4>&1 0</dev/null 1>&2'
+        script = 'exec "$(command -v chromium-headless-shell || echo chromium)" "$@" 3<&0 4>&1 0</dev/null 1>&2'
         flags = [
             f"--user-data-dir={folder}/profile", "--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run",
             "--remote-debugging-pipe", "--disable-background-networking", "--hide-scrollbars",

@@ -459,10 +459,12 @@ struct RenderedFigure {
         let (document, image) = (folder.appending(path: "figure.svg"), folder.appending(path: "figure.png"))
         try Data(figure.svg.utf8).write(to: document)
         let size = "\(Int(figure.width) + 40),\(Int(figure.height) + 200)"
+        // Not all distributions have Chromium without the code of its windows, which starts sooner.
         _ = try Self.run(
-            "chromium",
+            "sh",
             [
-                "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
+                "-c", #"exec "$(command -v chromium-headless-shell || echo chromium)" "$@""#, "sh", "--headless",
+                "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
                 "--force-color-profile=srgb", "--force-device-scale-factor=0.5", "--no-first-run",
                 "--user-data-dir=\(folder.path)/profile",
                 "--screenshot=\(image.path)", "--window-size=\(size)", document.absoluteString,
