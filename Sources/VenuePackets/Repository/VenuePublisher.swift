@@ -112,27 +112,33 @@ public struct VenuePublisher: Sendable {
         _ body: () throws(VenueRepositoryError) -> Success
     ) throws(VenueRepositoryError) -> Success {
         let missing = DiskFolder.missing(folder)
-        // Removes the folder after an error, if it was created here and is empty.
-        var isDone = false
-        defer { if !isDone { DiskFolder.removeEmpty(missing) } }
         let lock = try VenueRepositoryError.storing { () throws(FileSystemError) in
-            try DiskFolder.create(folder, mode: DiskFolder.openMode)
+            do throws(FileSystemError) {
+                try DiskFolder.create(folder, mode: DiskFolder.openMode)
+            } catch {
+                DiskFolder.removeEmpty(missing)
+                throw error
+            }
             return try OpenFile(folder, O_RDONLY | O_DIRECTORY)
         }
-        guard lock.lock() else {
+        // Another process may have removed the folder after an error, and a third one may have created it again.
+        guard lock.lock(), (try? OpenFile(folder, O_RDONLY | O_DIRECTORY))?.isSameFile(as: lock) == true else {
             throw .storage(path: folder, reason: "another process is publishing there; try again later")
         }
-        let result = try withExtendedLifetime(lock) { () throws(VenueRepositoryError) in
+        return try withExtendedLifetime(lock) { () throws(VenueRepositoryError) in
+            // Removes the folder after an error, if it was created here and is empty.
+            var isDone = false
+            defer { if !isDone { DiskFolder.removeEmpty(missing) } }
             // Removes the leftovers of a killed process.
             DiskFolder.remove(work.path)
             try VenueRepositoryError.storing { () throws(FileSystemError) in
                 try DiskFolder.create(work.path, mode: DiskFolder.openMode)
             }
             defer { DiskFolder.remove(work.path) }
-            return try body()
+            let result = try body()
+            isDone = true
+            return result
         }
-        isDone = true
-        return result
     }
 
     /// Removes packets that were never in a catalogue: those that are newer than the published version, and those with

@@ -30,8 +30,8 @@ public actor VenueRepository: VenueSource {
     var reportedProblems: [VenueProblem] = []
     /// The request for the catalogue in progress while content is stored; nil if there is none.
     var refresh: Task<RefreshOutcome, Never>?
-    /// Whether a caller of `catalogue()` still waits for it.
-    var isRefreshAwaited = false
+    /// The request for which a caller of `catalogue()` still waits.
+    private var awaitedRefresh: Task<RefreshOutcome, Never>?
     /// The clock's time of the latest request for the catalogue; nil before the first one.
     var catalogueRequestedAt: Duration?
     /// The task that loads the catalogue every hour; nil while nothing follows the updates.
@@ -352,14 +352,15 @@ extension VenueRepository {
             return
         }
         let task = Task { await runRefresh(hasLocal: hasLocal) }
-        (refresh, isRefreshAwaited) = (task, true)
+        (refresh, awaitedRefresh) = (task, task)
         let outcome = await outcome(of: task, within: server.patience.grace)
-        isRefreshAwaited = false
+        // Since the response arrived, another caller may have sent the next request.
+        if awaitedRefresh == task { awaitedRefresh = nil }
         // The request continues: a session that starts next may rely on it.
         if Task.isCancelled { throw .cancelled }
         if let outcome { return try reportFailure(of: outcome) }
         // The request may have completed at the same moment.
-        guard refresh != nil else { return try reportFailure(of: await task.value) }
+        guard refresh == task else { return try reportFailure(of: await task.value) }
         report(
             .late(server.address(of: VenueServer.catalogueFile), after: server.patience.grace),
             goingOnWith: "what is stored; the server's catalogue is used as soon as it arrives")
@@ -371,14 +372,15 @@ extension VenueRepository {
             outcome = .failure(error)
         }
         let local = await localSummaries()
+        let isAwaited = awaitedRefresh == refresh
         refresh = nil
         if case .success(nil) = outcome {
             updateBroadcast.send(.catalogue(summaries(beside: local)))
             // Newer versions of the venues that were returned before the catalogue arrived are downloaded in the
             // background.
-            if !isRefreshAwaited { for stored in versionsInUse { fetchBehind(stored) } }
+            if !isAwaited { for stored in versionsInUse { fetchBehind(stored) } }
         }
-        if !isRefreshAwaited {
+        if !isAwaited {
             do throws(VenueRepositoryError) { try reportFailure(of: outcome) } catch { report(error) }
         }
         return outcome
@@ -419,7 +421,7 @@ extension VenueRepository {
         awaitedFetches.remove(id)
         if Task.isCancelled { throw .cancelled }
         if let outcome { return try outcome.get() }
-        guard fetches[id] != nil else { return try await task.value.get() }
+        guard fetches[id] == task else { return try await task.value.get() }
         if let entry = newerEntry(than: stored, of: id) {
             report(
                 .late(server.address(of: entry.packet.path), after: server.patience.grace),
