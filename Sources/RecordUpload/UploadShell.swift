@@ -61,7 +61,7 @@ extension UploadShell {
             case .cancel:
                 upload.sending?.cancel()
                 upload.sendingNumber += 1
-            case .reject: begin { try await $0.rejectLast() }
+            case .reject: begin(evenIfCancelled: true) { try await $0.rejectLast() }
             case .report(let error): report(error)
             }
         }
@@ -74,19 +74,27 @@ extension UploadShell {
         await upload.sending?.value
     }
 
-    private func begin(_ work: @escaping @Sendable (isolated Self) async throws -> Int) {
+    /// Begins a work after the one before.
+    ///
+    /// - Parameter evenIfCancelled: whether the work is also done if it is cancelled before its turn, as the elements that a
+    ///   destination rejected would be sent once more otherwise.
+    private func begin(
+        evenIfCancelled: Bool = false, _ work: @escaping @Sendable (isolated Self) async throws -> Int
+    ) {
         upload.sendingNumber += 1
         let (number, earlier) = (upload.sendingNumber, upload.sending)
         upload.sending = Task {
             // A cancelled one may still be on its way, and would confirm or reject the elements of this one.
             await earlier?.value
-            await finish(number, work)
+            await finish(number, evenIfCancelled: evenIfCancelled, work)
         }
     }
 
     /// Does the work, and handles its answer unless it was cancelled: a later one may have begun since.
-    private func finish(_ number: Int, _ work: @Sendable (isolated Self) async throws -> Int) async {
-        guard number == upload.sendingNumber else { return }
+    private func finish(
+        _ number: Int, evenIfCancelled: Bool, _ work: @Sendable (isolated Self) async throws -> Int
+    ) async {
+        guard evenIfCancelled || number == upload.sendingNumber else { return }
         let answer: UploadMachine.Event
         do { answer = .removed(waiting: try await work(self)) } catch {
             answer = .failed(error as? UploadError ?? UploadError(.queue, "\(error)"))

@@ -26,12 +26,28 @@ final class UploadShellTests: XCTestCase {
         XCTAssertEqual(errors, [])
         XCTAssertEqual(state.value.begun, 2)
     }
+
+    /// A stop right after a destination has rejected elements must not keep them in the queue.
+    func testAStopDoesNotUndoARejection() async throws {
+        let state = WatchedState(Sendings())
+        let sender = SlowSender(state)
+        await sender.run(.start(waiting: 1))
+        try await Bounded.wait(for: "the sending") { try await state.wait { $0.begun == 1 } }
+        await sender.failAndStop(UploadError(.rejected, "the elements are wrong"))
+        state.update { $0.released = 1 }
+        await sender.stopSending()
+        XCTAssertEqual(state.value.rejected, 1)
+        let errors = await sender.errors
+        XCTAssertEqual(errors, [.rejected])
+    }
 }
 
 /// The sendings of a `SlowSender` so far.
 private struct Sendings: Sendable {
     var (begun, cancelled, ended) = (0, 0, 0)
     var mostAtOnce = 0
+    /// The number of rejections.
+    var rejected = 0
     /// The number of sendings that may end.
     var released = 0
 }
@@ -63,7 +79,16 @@ private actor SlowSender: UploadShell {
         return 0
     }
 
-    func rejectLast() async throws -> Int { 0 }
+    func rejectLast() async throws -> Int {
+        state.update { $0.rejected += 1 }
+        return 0
+    }
+
+    /// Stops before anything that a failure begins can run.
+    func failAndStop(_ error: UploadError) {
+        run(.failed(error))
+        run(.stop)
+    }
 
     func report(_ error: UploadError) { errors.append(error.kind) }
 }
