@@ -37,6 +37,9 @@ public struct IIOSource: ScanSource, Hashable {
     package var devices: String
     /// The folder of device nodes.
     package var nodes: String
+    /// The longest time that a stream waits for the end of an earlier one of this process to use buffers. After it, the
+    /// stream polls the sensors, because a program may use two streams at the same time.
+    package var turnLimit = Duration.seconds(10)
 
     /// Creates a source. The source reads nothing until `readings()` is called.
     ///
@@ -193,8 +196,9 @@ struct IIOReception: Sendable {
         let devices = SysfsFolder(path: source.devices)
         let sensors = try IIOSensor.all(in: devices)
         var assembler = MotionAssembler(Set(sensors.map(\.kind)))
-        if source.usesBuffers { turn.begin() }
-        let buffers = buffers(of: sensors, among: devices)
+        let hasTurn = source.usesBuffers && turn.begin(before: end, within: source.turnLimit)
+        guard !end.isTurnedOff else { return }
+        let buffers = hasTurn ? buffers(of: sensors, among: devices) : []
         if buffers.isEmpty { turn.end() }
         let buffered = Set(buffers.flatMap(\.sensors))
         let polled = sensors.filter { !buffered.contains($0) }.sorted {
@@ -222,8 +226,7 @@ struct IIOReception: Sendable {
 
     /// Returns a buffer for each device that has one.
     private func buffers(of sensors: [IIOSensor], among devices: SysfsFolder) -> [IIOBuffer] {
-        guard source.usesBuffers else { return [] }
-        return Dictionary(grouping: sensors, by: \.device).values.compactMap { group in
+        Dictionary(grouping: sensors, by: \.device).values.compactMap { group in
             IIOBuffer(group, among: devices, nodes: source.nodes, rate: source.rate)
         }
     }
@@ -259,8 +262,8 @@ struct IIOReception: Sendable {
 /// A reception needs a moment to end. One that begins meanwhile, such as that of the next session, would find the
 /// sensors busy, and the end of the other one would restore attributes that it has just set. It therefore waits.
 private final class BufferTurn {
-    /// The longest wait, because a program may use two streams at the same time.
-    private static let longestWait = DispatchTimeInterval.seconds(10)
+    /// The longest wait before the switch is checked.
+    private static let longestStep = DispatchTimeInterval.milliseconds(100)
     /// The receptions of this process at each folder, one at a time.
     private static let turns = Guarded<[String: DispatchSemaphore]>([:])
 
@@ -276,7 +279,18 @@ private final class BufferTurn {
     }
 
     /// Waits for the end of an earlier reception with buffers.
-    func begin() { isHeld = semaphore.wait(timeout: .now() + Self.longestWait) == .success }
+    ///
+    /// - Parameters:
+    ///   - end: the switch of this reception, which ends the wait.
+    ///   - limit: the longest wait.
+    /// - Returns: whether the turn is this reception's.
+    func begin(before end: IIOReception.Switch, within limit: Duration) -> Bool {
+        let deadline = BootTime.now.advanced(by: limit)
+        while !isHeld, !end.isTurnedOff, BootTime.now < deadline {
+            isHeld = semaphore.wait(timeout: .now() + Self.longestStep) == .success
+        }
+        return isHeld
+    }
 
     /// Lets the next reception begin. A second call has no effect.
     func end() {

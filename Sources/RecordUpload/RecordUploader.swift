@@ -169,6 +169,8 @@ package struct UploadMachine: Hashable, Sendable {
     private var backoff: Backoff
     private let seed: UInt64
     private var size: BatchSize
+    /// Whether the current batch was too large, and the queue hasn't divided it yet.
+    private var mustDivide = false
 
     /// Creates a stopped machine. The settings must have no `problems`.
     ///
@@ -199,6 +201,7 @@ package struct UploadMachine: Hashable, Sendable {
         case (.sending, .removed(let waiting)):
             backoff.reset()
             state = .idle
+            mustDivide = false
             size.grow()
             return collect(waiting, at: now)
         case (.sending, .failed(let error)): return fail(error, at: now)
@@ -225,7 +228,7 @@ package struct UploadMachine: Hashable, Sendable {
 
     private mutating func send() -> [Directive] {
         state = .sending
-        return [.send(size: size.records, anew: false)]
+        return [.send(size: size.records, anew: mustDivide)]
     }
 
     private mutating func rest() -> [Directive] {
@@ -242,10 +245,13 @@ package struct UploadMachine: Hashable, Sendable {
     }
 
     private mutating func fail(_ error: UploadError, at now: Instant) -> [Directive] {
+        // The queue divides the batch before it is sent. After a stop, or an error of the queue, it may not have done so.
+        if error.kind != .queue { mustDivide = false }
         switch error.kind {
         case .tooLarge where size.records > 1:
             size.halve()
-            return [.report(error), .send(size: size.records, anew: true)]
+            mustDivide = true
+            return [.report(error)] + send()
         // A single record that is too large can never be sent.
         case .rejected, .tooLarge: return [.report(error), .reject]
         case .unreachable, .queue:

@@ -139,7 +139,9 @@ final class IIOBufferTests: XCTestCase {
         let first = devices.source(rate: 50, usesBuffers: true).readings()
         let reader = Task { for try await _ in first {} }
         try await Bounded.poll(for: "the first buffer") { try devices.read("buffer/enable") == "1" }
-        let second = devices.source(rate: 100, usesBuffers: true).readings()
+        var source = devices.source(rate: 100, usesBuffers: true)
+        source.turnLimit = Bounded.longest
+        let second = source.readings()
         // Many more turns than a stream needs that doesn't wait, and finds the buffer on.
         for _ in 0..<1_000 {
             _ = try devices.read("buffer/enable")
@@ -153,6 +155,25 @@ final class IIOBufferTests: XCTestCase {
         let reading = try await Bounded.wait(for: "a sample") { try await second.first { _ in true } }
         guard case .motion(let sample)? = reading else { return XCTFail("\(String(describing: reading))") }
         XCTAssertEqual(sample.acceleration?.z ?? 0, 4.90171, accuracy: 1e-4, "the scan, not a polled value")
+        try writer.close()
+    }
+
+    func testAStreamThatGetsNoTurnPollsTheSensors() async throws {
+        let devices = try FakeDevices(self)
+        let writer = try accelerometer(devices)
+        let first = devices.source(rate: 50, usesBuffers: true).readings()
+        let reader = Task { for try await _ in first {} }
+        try await Bounded.poll(for: "the first buffer") { try devices.read("buffer/enable") == "1" }
+        // As at the end of the first stream, which has turned the buffer off, but has not restored the rest yet.
+        try devices.write(["buffer/enable": "0"])
+        var source = devices.source(rate: 100, usesBuffers: true)
+        source.turnLimit = .zero
+        let reading = try await Bounded.wait(for: "a polled value") { [source] in
+            try await source.readings().first { _ in true }
+        }
+        XCTAssertNotNil(reading)
+        XCTAssertEqual(try [devices.read("buffer/enable"), devices.read("sampling_frequency")], ["0", "50"])
+        reader.cancel()
         try writer.close()
     }
 

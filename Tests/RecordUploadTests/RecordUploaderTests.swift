@@ -339,6 +339,19 @@ final class UploadMachineTests: XCTestCase {
         XCTAssertEqual(machine.handle(.removed(waiting: 3), at: .zero), [.send(size: 1, anew: false)])
     }
 
+    /// Otherwise, the whole batch would be discarded once the size is a single record.
+    func testATooLargeBatchIsDividedAfterAStopOrAnErrorOfTheQueue() {
+        let (error, locked) = (UploadError(.tooLarge, status: 413, "too large"), UploadError(.queue, "locked"))
+        var machine = machine(settings(size: 2), waiting: 2)
+        XCTAssertEqual(machine.handle(.failed(error), at: .zero), [.report(error), .send(size: 1, anew: true)])
+        _ = machine.handle(.stop, at: .zero)
+        XCTAssertEqual(machine.handle(.start(waiting: 2), at: .zero), [.send(size: 1, anew: true)])
+        XCTAssertEqual(machine.handle(.failed(locked), at: .zero), [.report(locked)])
+        let wake = machine.nextWake ?? .zero
+        XCTAssertEqual(machine.handle(.tick, at: wake), [.send(size: 1, anew: true)])
+        XCTAssertEqual(machine.handle(.removed(waiting: 1), at: wake), [.send(size: 1, anew: false)])
+    }
+
     /// Lets a server with a limit confirm a number of batches; returns the sizes of those that were too large for it.
     ///
     /// - Parameter size: the size of the batch that is being sent.

@@ -276,10 +276,13 @@ public actor PluginHost {
     ///
     /// Plugins receive `connected` on `networkData`. Without a connection, the host tries again, with pauses that
     /// double from a second to a minute, until there is one or the services end.
-    /// - Throws: the reason why there is no connection yet; the session runs nevertheless.
+    /// - Throws: the reason why there is no connection yet; the session runs nevertheless. `CancellationError` if the task
+    ///   is cancelled, or the services are stopped, while the call waits for the end of earlier ones; then nothing starts.
     public func startServices() async throws {
+        let known = endings
         // It would end what is started now.
         await waitForEnding()
+        guard known == endings, !Task.isCancelled else { throw CancellationError() }
         // Also without plugins, because later ones need the state of the connection.
         beginFeeding()
         if await localizer.state.isOver { await localizer.start() }

@@ -447,8 +447,6 @@ struct WorkFolder: Sendable {
     func sweep() {
         let resumable = PartialFile.newest(in: path)
         for name in DiskFolder.names(in: path) where name != resumable {
-            // The tag's file has no lock of its own; it is removed with its download.
-            if let download = PartialFile.download(ofTag: name), access(path + "/" + download, F_OK) == 0 { continue }
             if let file = try? OpenFile(path + "/" + name, O_RDONLY) { remove(leftover: file) }
         }
     }
@@ -456,6 +454,8 @@ struct WorkFolder: Sendable {
     /// Removes a file or folder that nobody uses, unless another one has taken its path since it was opened.
     func remove(leftover file: OpenFile) {
         guard file.lock(), file.isInPlace else { return }
+        // A download doesn't lock the file of its tag, which is removed with it.
+        if let download = PartialFile.download(ofTag: file.path), access(download, F_OK) == 0 { return }
         // The tag first: as soon as the download is gone, the next one of the same file may have a tag.
         DiskFolder.remove(PartialFile.tagName(of: file.path))
         DiskFolder.remove(file.path)

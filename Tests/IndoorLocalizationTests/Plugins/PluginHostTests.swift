@@ -270,6 +270,28 @@ final class PluginHostTests: XCTestCase {
         XCTAssertNotEqual(state, .idle)
     }
 
+    func testAStopEndsAStartThatStillWaits() async throws {
+        let sharing = ScriptedSharing()
+        let host = host(sharing: sharing)
+        try await host.startServices()
+        sharing.isHeldAtEnd.update { $0 = true }
+        let first = await host.beginStopping()
+        let start = await host.beginStarting()
+        let last = await host.beginStopping()
+        sharing.isHeldAtEnd.update { $0 = false }
+        for stop in [first, last] {
+            let hasStopped = await stop.value
+            XCTAssertTrue(hasStopped)
+        }
+        do {
+            try await start.value
+            XCTFail("it started after the last stop")
+        } catch is CancellationError {}
+        let state = await stage.localizer.state
+        XCTAssertEqual(state, .idle)
+        XCTAssertEqual(sharing.calls.value, ["connect", "disconnect", "disconnect"])
+    }
+
     func testALateSubscriberToNetworkDataReceivesTheConnectionOnce() async throws {
         let sharing = ScriptedSharing()
         let host = host(sharing: sharing)
@@ -566,4 +588,12 @@ final class PluginTimeLimitTests: XCTestCase {
         }
         try await Bounded.wait(for: "its end") { try await isCancelled.wait { $0 } }
     }
+}
+
+extension PluginHost {
+    /// Begins to start the services, and returns once this waits for something.
+    fileprivate func beginStarting() -> Task<Void, any Error> { Task.immediate { try await startServices() } }
+
+    /// Begins to stop the services, and returns once this waits for something.
+    fileprivate func beginStopping() -> Task<Bool, Never> { Task.immediate { await stop() } }
 }
