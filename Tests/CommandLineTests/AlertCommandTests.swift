@@ -159,6 +159,8 @@ final class AlertCommandTests: XCTestCase {
         XCTAssertEqual(cleared.alert, raised.id)
         try await publish(stage, at: cafe, until: "raised", first)
         let again = try XCTUnwrap(alerts(first).last)
+        // The place of the tag is saved after the alert. The first of two savings may have begun before.
+        for _ in 0..<2 { try await publish(stage, at: cafe, untilSavedIn: folder + "/state", first) }
         first.send(SIGKILL)
         XCTAssertEqual(try first.end(), 128 + SIGKILL)
         isRefusing.update { $0 = false }
@@ -177,6 +179,19 @@ final class AlertCommandTests: XCTestCase {
         XCTAssertTrue(ids.contains(cleared.id) && ids.contains(again.id), "\(ids)")
         collector.close()
         stage.client.close()
+    }
+
+    /// Publishes readings of the tag at a point until the program has saved its tags.
+    private func publish(
+        _ stage: GatewayStage, at point: MapPoint, untilSavedIn folder: String, _ service: ServiceProcess
+    ) async throws {
+        // The file of alerts also changes otherwise.
+        func tags() throws -> [String: Data] { try savedState(in: folder).filter { $0.key.hasPrefix("tags-") } }
+        let (saved, start) = (try tags(), ContinuousClock.now)
+        while try tags() == saved {
+            guard start.duration(to: .now) < Bounded.longest else { throw Bounded.Expired(awaited: "a saved state") }
+            try await stage.publish(tag: Self.tag, at: point, until: service, from: service.told.count)
+        }
     }
 
     /// Publishes readings of the tag at a point for some seconds.

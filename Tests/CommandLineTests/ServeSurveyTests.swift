@@ -41,14 +41,6 @@ final class ServeSurveyTests: XCTestCase {
         ] + replay
     }
 
-    /// The number of marks that the file of the only walk has so far.
-    private func recordedMarks(in folder: String) -> Int {
-        let walks = try? FileManager.default.contentsOfDirectory(atPath: folder)
-        guard let walk = walks?.first else { return 0 }
-        let recording = try? SurveyRecording(path: folder + "/" + walk, strictness: .lenient)
-        return recording?.waypoints.count ?? 0
-    }
-
     /// Starts a walk, which needs a beacon that the device hears.
     private func start(page: UInt16) async throws {
         let start = ContinuousClock.now

@@ -197,6 +197,14 @@ extension XCTestCase {
         let names = try FileManager.default.contentsOfDirectory(atPath: folder).filter { !$0.hasSuffix(".new") }
         return names.reduce(into: [:]) { $0[$1] = FileManager.default.contents(atPath: folder + "/" + $1) }
     }
+
+    /// The number of marks that the file of the only walk in a folder has so far. It has each mark after some seconds.
+    func recordedMarks(in folder: String) -> Int {
+        let walks = try? FileManager.default.contentsOfDirectory(atPath: folder)
+        guard let walk = walks?.first else { return 0 }
+        let recording = try? SurveyRecording(path: folder + "/" + walk, strictness: .lenient)
+        return recording?.waypoints.count ?? 0
+    }
 }
 
 /// One line of `indoorloc track`.

@@ -48,7 +48,10 @@ final class TrackSurveyTests: XCTestCase {
             }
             XCTAssertGreaterThan(service.told.count, before)
         }
-        try await stage.publish(tag: Self.tag, at: MapPoint(x: 32, y: 10), until: service, from: service.told.count)
+        let start = ContinuousClock.now
+        repeat {
+            try await stage.publish(tag: Self.tag, at: MapPoint(x: 32, y: 10), until: service, from: service.told.count)
+        } while recordedMarks(in: folder + "/walks") < 4 && start.duration(to: .now) < Bounded.longest
         service.send(SIGKILL)
         XCTAssertEqual(try service.end(), 128 + SIGKILL)
         let walks = try FileManager.default.contentsOfDirectory(atPath: folder + "/walks")

@@ -34,8 +34,8 @@ public actor BeaconScanner {
     nonisolated let errorBroadcast = Broadcast<LocalizationError>(.bufferingNewest(256))
     nonisolated let trackingBroadcast = Broadcast<TrackingState>(.bufferingNewest(256), replaysLatest: true)
     nonisolated let trainingBroadcast: Broadcast<TrainingProgress>
-    /// The number of room estimates that slow subscribers lost.
-    nonisolated let lostEstimates = Guarded(0)
+    /// The broadcasts of room estimates that have had a subscriber, by the region's name.
+    nonisolated let estimateBroadcasts = Guarded<[String: Broadcast<RoomEstimate>]>([:])
     private var toldTracking = TrackingState(isMonitoring: false, isRanging: false, insideRegions: [])
 
     /// Creates a scanner that is not started.
@@ -109,7 +109,8 @@ public actor BeaconScanner {
         let regions = regionBroadcast.dropped + rangingBroadcast.dropped + everyRangingBroadcast.dropped
         let rooms = roomBroadcast.dropped + trainingBroadcast.dropped + trackingBroadcast.dropped
         let reports = scanBroadcast.dropped + radioBroadcast.dropped + errorBroadcast.dropped
-        return receptions + regions + rooms + reports + lostEstimates.withLock(\.self)
+        let estimates = estimateBroadcasts.withLock { $0.values.reduce(0) { $0 + $1.dropped } }
+        return receptions + regions + rooms + reports + estimates
     }
 
     // MARK: - Scanning
@@ -266,9 +267,6 @@ extension BeaconScanner {
 
     /// The current room of each region that has one, by the name of the region.
     public var presentRooms: [String: String] { machine.rooms.rooms }
-
-    /// Returns the latest estimate of all rooms of a region; nil if there is none since the device entered the region.
-    package func roomEstimate(in regionID: String) -> RoomEstimate? { machine.rooms.estimate(in: regionID) }
 }
 
 // MARK: - Source and time
@@ -299,6 +297,7 @@ extension BeaconScanner {
                 record.unixTime = clock?.unixTime(at: record.instant)
                 eventBroadcast.send(ScannerEvent(.beacon(record), by: clock))
                 beaconBroadcast.send(record)
+            case .emitRoomEstimate(let estimate, let id): estimateBroadcasts.withLock(\.self)[id]?.send(estimate)
             case .emitRoomEvent(let event): roomBroadcast.send(event)
             case .emitRegionEvent(let event):
                 tellTracking()
@@ -375,25 +374,14 @@ extension BeaconScanner {
     /// The probabilities of all trained rooms of a region, for each scan with a valid estimate, regardless of the
     /// confirmed room.
     ///
-    /// The stream emits elements after `startRooms()`. It stores the newest 1024 elements for a slow reader.
+    /// The stream emits elements after `startRooms()`. With a live radio, it stores the newest 1024 elements for a slow
+    /// reader.
     public nonisolated func roomEstimates(in regionID: String) -> AsyncStream<RoomEstimate> {
-        let rangings = rangings
-        let (stream, continuation) = AsyncStream.makeStream(
-            of: RoomEstimate.self, bufferingPolicy: .bufferingNewest(1024))
-        let watch = Task { [weak self] in
-            var latest: Instant?
-            for await ranging in rangings where ranging.regionID == regionID {
-                // The scanner updates the estimate before it emits the ranging.
-                guard let estimate = await self?.roomEstimate(in: regionID), estimate.instant != latest else {
-                    continue
-                }
-                latest = estimate.instant
-                if case .dropped = continuation.yield(estimate) { self?.lostEstimates.withLock { $0 += 1 } }
-            }
-            continuation.finish()
+        estimateBroadcasts.withLock { [pace = source.pace] broadcasts in
+            let broadcast = broadcasts[regionID] ?? Broadcast(of: pace)
+            broadcasts[regionID] = broadcast
+            return broadcast.subscribe()
         }
-        continuation.onTermination = { _ in watch.cancel() }
-        return stream
     }
 }
 

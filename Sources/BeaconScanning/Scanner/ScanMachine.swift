@@ -27,6 +27,7 @@ package struct ScanMachine: Sendable {
         case emitRegionEvent(RegionEvent)
         /// A ranging, which may contain no ranges.
         case emitRanging(RegionRanging)
+        case emitRoomEstimate(RoomEstimate, regionID: String)
         case emitRoomEvent(RoomEvent)
         case passOn(RadioEvent)
         case report(LocalizationError)
@@ -264,7 +265,14 @@ extension ScanMachine {
             case .emit(let event):
                 outputs += rooms.handle(event).map { .emitRoomEvent($0) } + [.emitRegionEvent(event)]
             case .range(let ranging):
-                outputs += [.emitRanging(ranging)] + rooms.handle(ranging).map { .emitRoomEvent($0) }
+                let id = ranging.regionID
+                let before = rooms.estimate(in: id)?.instant
+                let events = rooms.handle(ranging)
+                outputs.append(.emitRanging(ranging))
+                if let estimate = rooms.estimate(in: id), estimate.instant != before {
+                    outputs.append(.emitRoomEstimate(estimate, regionID: id))
+                }
+                outputs += events.map { .emitRoomEvent($0) }
             }
         }
         return outputs
@@ -279,7 +287,7 @@ extension ActivityCounts {
         case .emitBeacon: sightings += 1
         case .emitRegionEvent, .emitRoomEvent: events += 1
         case .report(let error): note(error)
-        case .stopSource, .publish, .emitAdvertisement, .emitRanging, .passOn: break
+        case .stopSource, .publish, .emitAdvertisement, .emitRanging, .emitRoomEstimate, .passOn: break
         }
     }
 }

@@ -420,7 +420,7 @@ private struct ScanWitness {
         case .emitRanging(let ranging):
             if !isScanning { complain("a ranging between two passes") }
             if !inside.contains(ranging.regionID) { complain("ranges of a region that it is not in") }
-        case .emitRoomEvent: complain("a room without a classifier")
+        case .emitRoomEvent, .emitRoomEstimate: complain("a room without a classifier")
         case .startSource, .stopSource, .passOn, .report: break
         }
     }
