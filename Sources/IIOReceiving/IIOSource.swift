@@ -37,8 +37,8 @@ public struct IIOSource: ScanSource, Hashable {
     package var devices: String
     /// The folder of device nodes.
     package var nodes: String
-    /// The longest time that a stream waits for the end of an earlier one of this process to use buffers. After it, the
-    /// stream polls the sensors, because a program may use two streams at the same time.
+    /// The longest time that a stream waits until an earlier one of this process no longer uses buffers. After it, the
+    /// stream polls the sensors. If a buffer is still on, many drivers refuse this, and the stream throws `IIOError.busy`.
     package var turnLimit = Duration.seconds(10)
 
     /// Creates a source. The source reads nothing until `readings()` is called.
@@ -168,7 +168,7 @@ struct IIOReception: Sendable {
     /// The polling period of a barometer, which needs milliseconds for each value and has no new values more often.
     private static let pressurePeriod = Duration.milliseconds(100)
     /// The longest wait before the thread checks the switch.
-    private static let longestWait = Duration.milliseconds(100)
+    fileprivate static let longestWait = Duration.milliseconds(100)
 
     private let source: IIOSource
     private let end: Switch
@@ -196,7 +196,7 @@ struct IIOReception: Sendable {
         let devices = SysfsFolder(path: source.devices)
         let sensors = try IIOSensor.all(in: devices)
         var assembler = MotionAssembler(Set(sensors.map(\.kind)))
-        let hasTurn = source.usesBuffers && turn.begin(before: end, within: source.turnLimit)
+        let hasTurn = source.usesBuffers && turn.begin(within: source.turnLimit, unlessEndedBy: end)
         guard !end.isTurnedOff else { return }
         let buffers = hasTurn ? buffers(of: sensors, among: devices) : []
         if buffers.isEmpty { turn.end() }
@@ -262,8 +262,6 @@ struct IIOReception: Sendable {
 /// A reception needs a moment to end. One that begins meanwhile, such as that of the next session, would find the
 /// sensors busy, and the end of the other one would restore attributes that it has just set. It therefore waits.
 private final class BufferTurn {
-    /// The longest wait before the switch is checked.
-    private static let longestStep = DispatchTimeInterval.milliseconds(100)
     /// The receptions of this process at each folder, one at a time.
     private static let turns = Guarded<[String: DispatchSemaphore]>([:])
 
@@ -281,14 +279,15 @@ private final class BufferTurn {
     /// Waits for the end of an earlier reception with buffers.
     ///
     /// - Parameters:
-    ///   - end: the switch of this reception, which ends the wait.
     ///   - limit: the longest wait.
+    ///   - end: the switch of this reception, which ends the wait.
     /// - Returns: whether the turn is this reception's.
-    func begin(before end: IIOReception.Switch, within limit: Duration) -> Bool {
+    func begin(within limit: Duration, unlessEndedBy end: IIOReception.Switch) -> Bool {
         let deadline = BootTime.now.advanced(by: limit)
-        while !isHeld, !end.isTurnedOff, BootTime.now < deadline {
-            isHeld = semaphore.wait(timeout: .now() + Self.longestStep) == .success
-        }
+        let step = DispatchTimeInterval.nanoseconds(Int(IIOReception.longestWait.nanoseconds))
+        repeat {
+            isHeld = semaphore.wait(timeout: .now() + step) == .success
+        } while !isHeld && !end.isTurnedOff && BootTime.now < deadline
         return isHeld
     }
 

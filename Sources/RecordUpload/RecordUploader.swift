@@ -21,6 +21,8 @@ public actor RecordUploader {
     package var upload: UploadRuntime
     /// The last batch that was sent.
     private var batch: UploadBatch?
+    /// Whether it was too large for the server.
+    private var isTooLarge = false
     private nonisolated let errorBroadcast = Broadcast<UploadError>(.bufferingNewest(64))
     private nonisolated let batchBroadcast = Broadcast<UploadBatch>(.bufferingNewest(64))
 
@@ -102,10 +104,13 @@ public actor RecordUploader {
 
 extension RecordUploader: UploadShell {
     package func sendNext(_ size: Int, anew: Bool) async throws -> Int {
-        if anew { try await queue.divide() }
+        if anew { try await queue.divide(into: size) }
         batch = try await queue.nextBatch(size: size, device: device)
         guard let batch else { return 0 }
-        try await transport.send(batch)
+        do throws(UploadError) { try await transport.send(batch) } catch {
+            isTooLarge = error.kind == .tooLarge
+            throw error
+        }
         // Even if the uploader was stopped in the meantime, the batch is confirmed.
         try await queue.confirm(batch)
         confirmedBatches += 1
@@ -114,7 +119,10 @@ extension RecordUploader: UploadShell {
     }
 
     package func rejectLast() async throws -> Int {
-        if let batch { try await queue.reject(batch) }
+        if let batch {
+            // A batch of an earlier run, or of other settings, can have more records than one.
+            if isTooLarge, batch.count > 1 { try await queue.divide(into: 1) } else { try await queue.reject(batch) }
+        }
         return try await queue.waiting
     }
 
@@ -169,7 +177,7 @@ package struct UploadMachine: Hashable, Sendable {
     private var backoff: Backoff
     private let seed: UInt64
     private var size: BatchSize
-    /// Whether the current batch was too large, and the queue hasn't divided it yet.
+    /// Whether the current batch was too large, and the queue may not have divided it yet.
     private var mustDivide = false
 
     /// Creates a stopped machine. The settings must have no `problems`.

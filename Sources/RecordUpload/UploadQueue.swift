@@ -127,10 +127,14 @@ public actor UploadQueue {
     /// - Throws: `UploadQueueError` if the removal could not be written.
     package func reject(_ batch: UploadBatch) throws(UploadQueueError) { try remove(batch, counting: "rejected") }
 
-    /// Divides the current batch, which was too large for the server: the next batch is a new one.
+    /// Divides the current batch, which was too large for the server: the next batch is a new one. Has no effect on a batch that
+    /// isn't larger than that.
     ///
+    /// - Parameter size: the maximum number of records in a new batch.
     /// - Throws: `UploadQueueError` if the change could not be written.
-    package func divide() throws(UploadQueueError) { try open.run("UPDATE state SET last = 0") }
+    package func divide(into size: Int) throws(UploadQueueError) {
+        try open.run("UPDATE state SET last = 0 WHERE last - first >= ?", [.integer(Int64(size))])
+    }
 
     /// The counts of the queue.
     ///

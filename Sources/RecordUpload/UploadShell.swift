@@ -74,10 +74,10 @@ extension UploadShell {
         await upload.sending?.value
     }
 
-    /// Begins a work after the one before.
+    /// Begins a work after the one before has ended.
     ///
-    /// - Parameter evenIfCancelled: whether the work is also done if it is cancelled before its turn, as the elements that a
-    ///   destination rejected would be sent once more otherwise.
+    /// - Parameter evenIfCancelled: whether the work is done although it was cancelled before its turn. A rejection is:
+    ///   otherwise, the rejected elements would be sent once more.
     private func begin(
         evenIfCancelled: Bool = false, _ work: @escaping @Sendable (isolated Self) async throws -> Int
     ) {

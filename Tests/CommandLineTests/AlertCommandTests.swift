@@ -185,10 +185,10 @@ final class AlertCommandTests: XCTestCase {
     private func publish(
         _ stage: GatewayStage, at point: MapPoint, untilSavedIn folder: String, _ service: ServiceProcess
     ) async throws {
-        // The file of alerts also changes otherwise.
-        func tags() throws -> [String: Data] { try savedState(in: folder).filter { $0.key.hasPrefix("tags-") } }
-        let (saved, start) = (try tags(), ContinuousClock.now)
-        while try tags() == saved {
+        // The program writes this file last when it saves.
+        func places() throws -> Data? { try savedState(in: folder)["places.jsonl"] }
+        let (saved, start) = (try places(), ContinuousClock.now)
+        while try places() == saved {
             guard start.duration(to: .now) < Bounded.longest else { throw Bounded.Expired(awaited: "a saved state") }
             try await stage.publish(tag: Self.tag, at: point, until: service, from: service.told.count)
         }

@@ -459,7 +459,7 @@ struct RenderedFigure {
         let (document, image) = (folder.appending(path: "figure.svg"), folder.appending(path: "figure.png"))
         try Data(figure.svg.utf8).write(to: document)
         let size = "\(Int(figure.width) + 40),\(Int(figure.height) + 200)"
-        // Not all distributions have Chromium without the code of its windows, which starts sooner.
+        // Chromium's headless shell starts sooner. Not all distributions have it.
         _ = try Self.run(
             "sh",
             [

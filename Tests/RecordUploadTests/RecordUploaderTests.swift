@@ -167,6 +167,24 @@ final class RecordUploaderTests: XCTestCase {
         XCTAssertEqual(counts.waiting, 1)
     }
 
+    func testATooLargeBatchOfAnEarlierRunIsDividedAlsoIfBatchesHaveOneRecordNow() async throws {
+        let server = try rudeServer { request in
+            request.components(separatedBy: "\"number\":").count > 2 ? "413 Content Too Large" : "204 No Content"
+        }
+        let queue = try await queue(3)
+        _ = try await queue.nextBatch(size: 3, device: "a")
+        let uploader = RecordUploader(
+            queue, to: .web(try VenueServer(server.url, patience: Self.patience)), device: "a",
+            settings: settings(size: 1), clock: ManualClock())
+        let confirmed = uploader.confirmed
+        try await uploader.start()
+        let batches = try await Bounded.first(3, of: confirmed)
+        XCTAssertEqual(batches.map(\.count), [1, 1, 1])
+        await uploader.stop()
+        let counts = try await queue.counts
+        XCTAssertEqual([counts.sent, counts.rejected, counts.waiting], [3, 0, 0])
+    }
+
     func testARefusalOfRecordsSpeaksOfRecords() async throws {
         for (credentials, text) in [
             (nil, "and no credentials were given; check that the server accepts records at this address"),

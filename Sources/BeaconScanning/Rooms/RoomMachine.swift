@@ -24,6 +24,8 @@ package struct RoomMachine: Sendable {
     private var regions: [String: Region] = [:]
     /// Whether room detection is on.
     package private(set) var isStarted = false
+    /// The number of estimates so far.
+    private(set) var estimateCount = 0
 
     /// Creates a machine that is off and has no classifier. The settings must have no `problems`.
     package init(settings: RoomSettings) { self.settings = settings }
@@ -73,6 +75,7 @@ package struct RoomMachine: Sendable {
         let old = region.room
         let room = region.filter.observe(estimate)
         region.latest = estimate
+        estimateCount += 1
         func event(_ kind: RoomEvent.Kind, _ room: String) -> RoomEvent {
             RoomEvent(
                 instant: scan.instant, regionID: id, room: room, kind: kind,

@@ -374,8 +374,8 @@ extension BeaconScanner {
     /// The probabilities of all trained rooms of a region, for each scan with a valid estimate, regardless of the
     /// confirmed room.
     ///
-    /// The stream emits elements after `startRooms()`. With a live radio, it stores the newest 1024 elements for a slow
-    /// reader.
+    /// The stream emits elements after `startRooms()`. It stores the newest 1024 elements for a slow reader, or all
+    /// elements on a recording.
     public nonisolated func roomEstimates(in regionID: String) -> AsyncStream<RoomEstimate> {
         estimateBroadcasts.withLock { [pace = source.pace] broadcasts in
             let broadcast = broadcasts[regionID] ?? Broadcast(of: pace)

@@ -265,12 +265,11 @@ extension ScanMachine {
             case .emit(let event):
                 outputs += rooms.handle(event).map { .emitRoomEvent($0) } + [.emitRegionEvent(event)]
             case .range(let ranging):
-                let id = ranging.regionID
-                let before = rooms.estimate(in: id)?.instant
+                let count = rooms.estimateCount
                 let events = rooms.handle(ranging)
                 outputs.append(.emitRanging(ranging))
-                if let estimate = rooms.estimate(in: id), estimate.instant != before {
-                    outputs.append(.emitRoomEstimate(estimate, regionID: id))
+                if rooms.estimateCount > count, let estimate = rooms.estimate(in: ranging.regionID) {
+                    outputs.append(.emitRoomEstimate(estimate, regionID: ranging.regionID))
                 }
                 outputs += events.map { .emitRoomEvent($0) }
             }

@@ -276,17 +276,26 @@ public actor PluginHost {
     ///
     /// Plugins receive `connected` on `networkData`. Without a connection, the host tries again, with pauses that
     /// double from a second to a minute, until there is one or the services end.
+    /// While an earlier `stop()` is in progress, the call waits for its end.
     /// - Throws: the reason why there is no connection yet; the session runs nevertheless. `CancellationError` if the task
-    ///   is cancelled, or the services are stopped, while the call waits for the end of earlier ones; then nothing starts.
+    ///   is cancelled, or if `stop()` is called before the services have started.
     public func startServices() async throws {
         let known = endings
         // It would end what is started now.
         await waitForEnding()
-        guard known == endings, !Task.isCancelled else { throw CancellationError() }
+        try checkStart(since: known)
         // Also without plugins, because later ones need the state of the connection.
         beginFeeding()
-        if await localizer.state.isOver { await localizer.start() }
+        let isOver = await localizer.state.isOver
+        try checkStart(since: known)
+        if isOver { await localizer.start() }
+        try checkStart(since: known)
         if let sharing { try await connect(sharing) }
+    }
+
+    /// Throws if the services have been stopped since a start, or if the task is cancelled.
+    private func checkStart(since known: Int) throws(CancellationError) {
+        guard known == endings, !Task.isCancelled else { throw CancellationError() }
     }
 }
 

@@ -55,11 +55,12 @@ package final class MQTTLink: Sendable {
     package static let closingTime = Duration.seconds(5)
     /// How many times as long the link waits at its end for a broker that confirms messages.
     private static let patienceWhileConfirming = 5
-    /// The number of steps in a row without a confirmation after which the broker confirms none. One isn't enough after a
-    /// pause of this process, in which the broker had nothing to confirm.
-    private static let idleSteps = 10
-    /// The shortest time at the end in which the broker can read the rest of the data.
-    private static let shortestFarewell = Duration.seconds(1)
+    /// The time without a confirmation after which the broker confirms none. A pause of this process, in which the broker had
+    /// nothing to confirm, counts as one step.
+    private static let idleTime = Duration.seconds(1)
+    private static let longestStep = Duration.milliseconds(100)
+    /// The shortest time at the end that the link waits for the broker to close the connection.
+    private static let shortestDrain = Duration.seconds(1)
 
     private let inbox = Guarded(Inbox())
     private let signal = LinkSignal()
@@ -136,7 +137,7 @@ package final class MQTTLink: Sendable {
 
     private func serve(_ connection: MQTTConnection) throws(MQTTSharingError) {
         var deadline: ContinuousClock.Instant?
-        var (unconfirmed, steps) = (Int.max, 0)
+        var (unconfirmed, idle, steppedAt) = (Int.max, Duration.zero, ContinuousClock.now)
         var held: [MQTTLinkEvent] = []
         var movedAt = ContinuousClock.now
         while true {
@@ -156,14 +157,15 @@ package final class MQTTLink: Sendable {
             }
             if let deadline {
                 // While the broker confirms messages, only this process is late, such as on a busy machine.
-                steps = connection.unconfirmedCount < unconfirmed ? 0 : steps + 1
-                unconfirmed = connection.unconfirmedCount
-                let isIdle = steps >= Self.idleSteps
-                let last = isIdle ? deadline : deadline + closingTime * Self.patienceWhileConfirming
-                if !connection.isBusy {
-                    return connection.close(before: max(deadline, .now + Self.shortestFarewell))
+                let now = ContinuousClock.now
+                // While the receiver is slow, the link doesn't read, so that no confirmation can arrive.
+                let isIdle = held.isEmpty && connection.unconfirmedCount >= unconfirmed
+                idle = isIdle ? idle + min(steppedAt.duration(to: now), Self.longestStep) : .zero
+                (unconfirmed, steppedAt) = (connection.unconfirmedCount, now)
+                let last = deadline + (idle >= Self.idleTime ? .zero : closingTime * (Self.patienceWhileConfirming - 1))
+                if !connection.isBusy || now >= last {
+                    return connection.close(before: max(deadline, now + Self.shortestDrain))
                 }
-                if .now >= last { return connection.close(before: deadline) }
             }
             // At most a second, because libmosquitto must check whether a keep-alive ping is due.
             let pause: Int32 = held.isEmpty ? (deadline == nil ? 1000 : 100) : 1

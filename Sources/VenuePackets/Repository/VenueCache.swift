@@ -454,7 +454,7 @@ struct WorkFolder: Sendable {
     /// Removes a file or folder that nobody uses, unless another one has taken its path since it was opened.
     func remove(leftover file: OpenFile) {
         guard file.lock(), file.isInPlace else { return }
-        // A download doesn't lock the file of its tag, which is removed with it.
+        // A download doesn't lock its tag's file, which is removed together with the download.
         if let download = PartialFile.download(ofTag: file.path), access(download, F_OK) == 0 { return }
         // The tag first: as soon as the download is gone, the next one of the same file may have a tag.
         DiskFolder.remove(PartialFile.tagName(of: file.path))

@@ -113,16 +113,12 @@ public struct VenuePublisher: Sendable {
     ) throws(VenueRepositoryError) -> Success {
         let missing = DiskFolder.missing(folder)
         let lock = try VenueRepositoryError.storing { () throws(FileSystemError) in
-            do throws(FileSystemError) {
-                try DiskFolder.create(folder, mode: DiskFolder.openMode)
-            } catch {
+            do throws(FileSystemError) { return try lockedFolder() } catch {
                 DiskFolder.removeEmpty(missing)
                 throw error
             }
-            return try OpenFile(folder, O_RDONLY | O_DIRECTORY)
         }
-        // Another process may have removed the folder after an error, and a third one may have created it again.
-        guard lock.lock(), (try? OpenFile(folder, O_RDONLY | O_DIRECTORY))?.isSameFile(as: lock) == true else {
+        guard let lock else {
             throw .storage(path: folder, reason: "another process is publishing there; try again later")
         }
         return try withExtendedLifetime(lock) { () throws(VenueRepositoryError) in
@@ -138,6 +134,17 @@ public struct VenuePublisher: Sendable {
             let result = try body()
             isDone = true
             return result
+        }
+    }
+
+    /// Creates the folder if it is missing, and locks it; returns nil if another process has locked it.
+    private func lockedFolder() throws(FileSystemError) -> OpenFile? {
+        while true {
+            try DiskFolder.create(folder, mode: DiskFolder.openMode)
+            let lock = try OpenFile(folder, O_RDONLY | O_DIRECTORY)
+            guard lock.lock() else { return nil }
+            // Another process may have removed the folder after an error since it was opened.
+            if let present = try? OpenFile(folder, O_RDONLY | O_DIRECTORY), present.isSameFile(as: lock) { return lock }
         }
     }
 

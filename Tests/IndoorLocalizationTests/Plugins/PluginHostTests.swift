@@ -280,11 +280,11 @@ final class PluginHostTests: XCTestCase {
         let last = await host.beginStopping()
         sharing.isHeldAtEnd.update { $0 = false }
         for stop in [first, last] {
-            let hasStopped = await stop.value
+            let hasStopped = try await Bounded.wait(for: "the end") { await stop.value }
             XCTAssertTrue(hasStopped)
         }
         do {
-            try await start.value
+            try await Bounded.wait(for: "the start") { try await start.value }
             XCTFail("it started after the last stop")
         } catch is CancellationError {}
         let state = await stage.localizer.state

@@ -365,10 +365,12 @@ final class BeaconScannerRoomTests: XCTestCase {
         let told = directives.compactMap { directive -> String? in
             switch directive {
             case .emitRegionEvent(let event): "\(event.kind) \(event.regionID)"
+            case .emitRoomEstimate(let estimate, let id): "\(estimate.room ?? "no room") of \(id)"
             case .emitRoomEvent(let event): "\(event.kind) \(event.room)"
             default: nil
             }
         }
-        XCTAssertEqual(told, ["enter home", "enter room1", "current room1", "exit room1", "exit home"])
+        XCTAssertEqual(
+            told, ["enter home", "room1 of home", "enter room1", "current room1", "exit room1", "exit home"])
     }
 }

@@ -200,10 +200,10 @@ final class CombinedSourceTests: XCTestCase {
         try await sensors.waitUntilScanning(2)
         sensors.send(pressure(5000))
         stage.source.send(SessionStage.heard(1, at: 5001))
-        // The first alarm may be that of the radio alone.
+        // Each reading can have an alarm of its own.
         let alarms = Task { [clock] in while true { clock.advance(to: try await clock.waitForSleeper()) } }
+        defer { alarms.cancel() }
         _ = try await Bounded.first(1, of: motion)
-        alarms.cancel()
         let state = await localizer.state
         XCTAssertFalse(state.isOver)
         await localizer.stop()

@@ -45,7 +45,7 @@ final class Browser: Sendable {
         turns=0; until rm -rf "$folder" || [ $turns -ge 300 ]; do turns=$((turns + 1)); sleep 0.1; done
         """#
 
-    /// Chromium without the code of its windows takes a third of the time to start. Not all distributions have it.
+    /// Chromium's headless shell takes a third of the time to start. Not all distributions have it.
     private static let programs = [
         "/usr/bin/chromium-headless-shell", "/usr/bin/chromium", "/usr/local/bin/chromium",
     ]
