@@ -117,7 +117,8 @@ public actor PositionSharingPlugin: LocalizationPlugin {
 
     private func joinAll() async throws {
         var failure: (any Error)?
-        for room in wanted {
+        // The program may leave a room while the plugin joins another one.
+        for room in wanted where wanted.contains(room) {
             do { try await join(room) } catch { failure = failure ?? error }
         }
         if let failure { throw failure }

@@ -108,6 +108,10 @@ final class ScriptedSharing: PositionSharing {
     let failing = WatchedState<Set<String>>([])
     /// The levels of the shared positions, in order.
     let levels = WatchedState<[Int?]>([])
+    /// Whether a call of `connect` waits, and fails only after that.
+    let isHeldAtConnection = WatchedState(false)
+    /// Whether a call of `join` waits.
+    let isHeldAtJoin = WatchedState(false)
     /// Whether a call of `disconnect` waits.
     let isHeldAtEnd = WatchedState(false)
     private let broadcast = Broadcast<SharingEvent>(.bufferingNewest(1024))
@@ -117,12 +121,19 @@ final class ScriptedSharing: PositionSharing {
         if failing.value.contains(call) { throw Failure() }
     }
 
-    func connect() async throws(Failure) { try call("connect") }
+    func connect() async throws(Failure) {
+        calls.update { $0.append("connect") }
+        try? await isHeldAtConnection.wait { !$0 }
+        if failing.value.contains("connect") { throw Failure() }
+    }
     func disconnect() async {
         calls.update { $0.append("disconnect") }
         try? await isHeldAtEnd.wait { !$0 }
     }
-    func join(_ room: String) async throws(Failure) { try call("join \(room)") }
+    func join(_ room: String) async throws(Failure) {
+        try call("join \(room)")
+        try? await isHeldAtJoin.wait { !$0 }
+    }
     func leave(_ room: String) async throws(Failure) { try call("leave \(room)") }
     func share(_ position: Position) async throws(Failure) { try call("share \(position.instant.seconds)") }
     func share(_ position: Position, level: Int?) async throws(Failure) {

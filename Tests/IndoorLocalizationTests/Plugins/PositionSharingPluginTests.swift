@@ -115,6 +115,20 @@ final class PositionSharingPluginTests: XCTestCase {
         XCTAssertEqual(sharing.calls.value.filter { $0.hasPrefix("share ") }.count, 1, "one an hour")
     }
 
+    func testARoomThatIsLeftWhileThePluginJoinsItsRoomsIsNotJoined() async throws {
+        sharing.isHeldAtJoin.update { $0 = true }
+        let host = PluginHost(localizer: stage.localizer, sharing: sharing, clock: ManualClock())
+        let kept = await host.add(PositionSharingPlugin(), arguments: .init(rooms: ["hall", "yard", "loft"]))
+        let plugin = try XCTUnwrap(kept)
+        try await host.startServices()
+        try await sharing.wait(for: 1, "join hall")
+        try await plugin.leave("hall")
+        try await plugin.leave("yard")
+        sharing.isHeldAtJoin.update { $0 = false }
+        try await wait(for: ["loft"], plugin)
+        XCTAssertEqual(sharing.calls.value, ["connect", "join hall", "leave hall", "join loft"])
+    }
+
     func testAnInvalidRoomNameIsReportedAtOnce() async throws {
         let host = PluginHost(localizer: stage.localizer, sharing: sharing, clock: ManualClock())
         let failures = host.failures
