@@ -37,6 +37,8 @@ public actor PluginHost {
     private let clock: SessionClock
     /// The number of times that the services have ended. It shows whether a result is from before the latest end.
     private var endings = 0
+    /// `endings` at the latest start of the session; nil before the first one.
+    private var latestStart: Int?
     /// The end of the services that is in progress; nil without one.
     private var ending: Task<Void, Never>?
     private nonisolated let failureBroadcast = Broadcast<PluginFailure>(.bufferingNewest(256))
@@ -284,13 +286,29 @@ public actor PluginHost {
         // It would end what is started now.
         await waitForEnding()
         try checkStart(since: known)
+        latestStart = known
         // Also without plugins, because later ones need the state of the connection.
         beginFeeding()
         let isOver = await localizer.state.isOver
         try checkStart(since: known)
-        if isOver { await localizer.start() }
+        if isOver {
+            await localizer.start()
+            if known != endings { await endLateSession() }
+        }
         try checkStart(since: known)
-        if let sharing { try await connect(sharing) }
+        if let sharing { try await connect(sharing, since: known) }
+    }
+
+    /// Ends the session of a start that the session may have handled only after a later stop, unless a later start
+    /// uses it.
+    private func endLateSession() async {
+        guard latestStart != endings else { return }
+        let (localizer, earlier) = (localizer, ending)
+        ending = Task {
+            await earlier?.value
+            await localizer.stop()
+        }
+        await waitForEnding()
     }
 
     /// Throws if the services have been stopped since a start, or if the task is cancelled.
@@ -301,17 +319,22 @@ public actor PluginHost {
 
 // The connection to the other devices.
 extension PluginHost {
-    private func connect(_ sharing: any PositionSharing) async throws {
-        let ending = endings
+    /// Connects, unless the services end first.
+    ///
+    /// - Parameter known: `endings` when the services were started.
+    private func connect(_ sharing: any PositionSharing, since known: Int) async throws {
+        guard known == endings else { throw CancellationError() }
         let connecting = connection ?? Task { try await sharing.connect() }
         connection = connecting
         do {
             try await connecting.value
         } catch {
             if connection == connecting { connection = nil }
-            if ending == endings { retryLater(sharing) }
+            guard known == endings else { throw CancellationError() }
+            retryLater(sharing)
             throw error
         }
+        guard known == endings else { throw CancellationError() }
         // If the connection is older than the host, no event announces it.
         if connection == connecting { tell(.networkData(.connected)) }
     }
@@ -319,17 +342,17 @@ extension PluginHost {
     private func retryLater(_ sharing: any PositionSharing) {
         guard retry == nil else { return }
         let deadline = clock.elapsed() + backoff.next()
-        retry = Task { [weak self, clock] in
+        retry = Task { [weak self, clock, endings] in
             guard (try? await clock.sleep(until: deadline)) != nil else { return }
-            await self?.connectAgain(sharing)
+            await self?.connectAgain(sharing, since: endings)
         }
     }
 
-    private func connectAgain(_ sharing: any PositionSharing) async {
-        guard !Task.isCancelled else { return }
+    private func connectAgain(_ sharing: any PositionSharing, since known: Int) async {
+        guard known == endings, !Task.isCancelled else { return }
         retry = nil
         // If the attempt fails, `connect` schedules the next one.
-        try? await connect(sharing)
+        try? await connect(sharing, since: known)
     }
 
     private func endRetrying() {

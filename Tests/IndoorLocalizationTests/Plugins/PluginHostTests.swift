@@ -292,6 +292,31 @@ final class PluginHostTests: XCTestCase {
         XCTAssertEqual(sharing.calls.value, ["connect", "disconnect", "disconnect"])
     }
 
+    /// Whether the attempt fails or not.
+    func testAStopEndsAStartThatConnects() async throws {
+        for failing in [Set<String>(), ["connect"]] {
+            let (sharing, clock) = (ScriptedSharing(), ManualClock())
+            sharing.failing.update { $0 = failing }
+            sharing.isHeldAtConnection.update { $0 = true }
+            let host = PluginHost(localizer: stage.localizer, sharing: sharing, timeLimit: nil, clock: clock)
+            let start = await host.beginStarting()
+            try await sharing.wait(for: 1, "connect")
+            let hasStopped = await host.stop()
+            XCTAssertTrue(hasStopped)
+            do {
+                try await Bounded.wait(for: "the start") { try await start.value }
+                XCTFail("it has not started")
+            } catch is CancellationError {}
+            XCTAssertEqual(sharing.calls.value, ["connect", "disconnect"])
+            XCTAssertEqual(clock.deadlines, [], "there is no other attempt")
+            let plugin = ProbePlugin([.networkData, .pluginData])
+            await host.add(plugin)
+            await host.broadcast("mark")
+            try await plugin.wait(for: "data mark 1")
+            XCTAssertEqual(plugin.calls.value, ["initialize", "data mark 1"], "there is no connection")
+        }
+    }
+
     func testALateSubscriberToNetworkDataReceivesTheConnectionOnce() async throws {
         let sharing = ScriptedSharing()
         let host = host(sharing: sharing)
