@@ -391,12 +391,17 @@ extension PluginHost {
         _ stream: AsyncStream<Element>, _ delivery: @escaping @Sendable (Element) -> PluginDelivery
     ) {
         feeds.append(
-            Task { [weak self] in
+            Task { [weak self, endings] in
                 for await element in stream {
                     guard let self, !Task.isCancelled else { return }
-                    await self.tell(delivery(element))
+                    await self.tell(delivery(element), since: endings)
                 }
             })
+    }
+
+    /// Tells an element that was received since an end of the services, unless they have ended again.
+    private func tell(_ delivery: PluginDelivery, since known: Int) {
+        if known == endings { tell(delivery) }
     }
 
     private func tell(_ delivery: PluginDelivery) {
