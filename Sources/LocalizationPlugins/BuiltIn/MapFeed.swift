@@ -11,7 +11,7 @@ import VenueModel
 ///
 /// Positions, plans and headings come from the session, routes from a ``RouteGuidance`` of the same host, and tags
 /// from the other devices of the host. The plugin itself draws nothing.
-public actor MapFeed: LocalizationPlugin {
+public actor MapFeed: LocalizationPlugin, VenuePositionReceiver {
     /// The arguments of the plugin.
     public struct Arguments: Hashable, Sendable {
         /// The maximum number of places in a trail, from 0 on.
@@ -82,6 +82,10 @@ public actor MapFeed: LocalizationPlugin {
 
     public func receive(position: Position) async {
         let venue = await host?.localizer.state.venue
+        receive(position: position, in: venue)
+    }
+
+    package func receive(position: Position, in venue: Venue?) {
         tell(contents.receive(position, in: venue?.id == position.venueID ? venue : nil))
     }
 

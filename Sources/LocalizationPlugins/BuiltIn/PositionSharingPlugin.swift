@@ -16,7 +16,7 @@ import VenueModel
 ///
 /// The plugin also uses the settings `sharing.room` and `sharing.interval` (<doc:Configuration>): it joins the room in
 /// addition to those of the arguments, and the interval replaces that of the arguments.
-public actor PositionSharingPlugin: LocalizationPlugin {
+public actor PositionSharingPlugin: LocalizationPlugin, VenuePositionReceiver {
     /// The arguments of the plugin.
     public struct Arguments: Hashable, Sendable {
         /// The rooms to join.
@@ -130,14 +130,16 @@ public actor PositionSharingPlugin: LocalizationPlugin {
     }
 
     public func receive(position: Position) async throws {
+        try await receive(position: position, in: host?.localizer.state.venue)
+    }
+
+    package func receive(position: Position, in venue: Venue?) async throws {
         let interval = try await useSettings().interval ?? interval
         // An instant before the last one belongs to a new session.
         let isSoon =
             lastShared.map { position.instant >= $0 && $0.duration(to: position.instant) < interval } ?? false
         guard !isSoon, !rooms.isEmpty else { return }
         lastShared = position.instant
-        // The venue comes from the session's state, because a position has only its map.
-        let venue = await host?.localizer.state.venue
         let level = venue?.id == position.venueID ? venue?.map(position.mapID)?.level : nil
         try await sharing?.share(position, level: level)
     }

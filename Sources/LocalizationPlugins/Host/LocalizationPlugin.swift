@@ -54,6 +54,14 @@ public protocol LocalizationPlugin: AnyObject, Sendable {
     func receive(error: LocalizationError) async throws
 }
 
+/// A plugin that receives each position with its venue, instead of the position alone.
+///
+/// When a plugin receives a position, the session may have ended, or be in another venue.
+package protocol VenuePositionReceiver: AnyObject, Sendable {
+    /// Receives a position of this device, and the venue that it is in, if known.
+    func receive(position: Position, in venue: Venue?) async throws
+}
+
 extension LocalizationPlugin {
     public func stop() async throws -> Bool { true }
     public func receive(position: Position) async throws {}

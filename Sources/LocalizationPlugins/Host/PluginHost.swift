@@ -1,6 +1,7 @@
 import IndoorPositioning
 import IndoorVocabulary
 import LocalizationSession
+import VenueModel
 
 /// A host that owns the plugins of a localizer, and calls them.
 ///
@@ -381,7 +382,7 @@ extension PluginHost {
 extension PluginHost {
     private func beginFeeding() {
         guard feeds.isEmpty else { return }
-        feed(localizer.positions) { .position($0) }
+        feedPositions()
         feed(localizer.motion) { .motion($0) }
         feed(localizer.errors) { .error($0) }
         if let sharing { feed(sharing.events) { PluginDelivery($0) } }
@@ -395,6 +396,28 @@ extension PluginHost {
                 for await element in stream {
                     guard let self, !Task.isCancelled else { return }
                     await self.tell(delivery(element), since: endings)
+                }
+            })
+    }
+
+    /// Feeds the positions, each with its venue.
+    private func feedPositions() {
+        // The outputs are in the order of the session. The first state is the one before them.
+        let outputs = localizer.outputs
+        let present = Task { [states = localizer.states] in await states.first { _ in true }?.venue }
+        feeds.append(
+            Task { [weak self, endings] in
+                var venue = await present.value
+                for await output in outputs {
+                    guard let self, !Task.isCancelled else { return }
+                    switch output.content {
+                    case .state(let state):
+                        if let entered = state.venue { venue = entered }
+                    case .position(let position):
+                        let isInside = venue?.id == position.venueID
+                        await self.tell(.position(position, in: isInside ? venue : nil), since: endings)
+                    default: break
+                    }
                 }
             })
     }
@@ -435,7 +458,12 @@ extension PluginHost {
 extension LocalizationPlugin {
     fileprivate func receive(_ delivery: PluginDelivery) async throws {
         switch delivery {
-        case .position(let position): try await receive(position: position)
+        case .position(let position, let venue):
+            if let receiver = self as? any VenuePositionReceiver {
+                try await receiver.receive(position: position, in: venue)
+            } else {
+                try await receive(position: position)
+            }
         case .motion(let estimate): try await receive(motion: estimate)
         case .networkPosition(let position): try await receive(networkPosition: position)
         case .networkData(let event): try await receive(networkData: event)

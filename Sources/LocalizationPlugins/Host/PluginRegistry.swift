@@ -179,8 +179,9 @@ extension PluginRegistry.Entry {
 
 /// An element of one of the streams to plugins.
 package enum PluginDelivery: Sendable {
-    case position(Position)
-    /// Indirect, because an estimate is large and the others are not.
+    /// A position, and the venue that it is in, if known. Indirect, because these values are large.
+    indirect case position(Position, in: Venue?)
+    /// Indirect, because an estimate is large.
     indirect case motion(MotionEstimate)
     case networkPosition(SharedPosition)
     case networkData(SharingEvent)

@@ -514,6 +514,17 @@ final class MapFeedTests: XCTestCase {
         try await Bounded.elements(of: stream, until: what, isLast)
     }
 
+    func testAPositionBringsThePlanOfItsVenueAfterTheSession() async throws {
+        let host = PluginHost(localizer: stage.localizer, clock: ManualClock())
+        let kept = await host.add(MapFeed(), arguments: .init())
+        let map = try XCTUnwrap(kept)
+        await map.receive(position: position(1), in: Self.office)
+        let items = try await elements(await map.items(), until: "the position") {
+            if case .position = $0 { true } else { false }
+        }
+        XCTAssertEqual(items.map(\.kind), ["plan", "points", "beacons", "trail", "position"])
+    }
+
     /// Plan, position, trail and route are one stream, and a later view begins with them.
     func testEachViewReceivesTheSessionAndTheRoute() async throws {
         let host = PluginHost(localizer: stage.localizer, clock: ManualClock())

@@ -176,6 +176,28 @@ final class PositionSharingPluginTests: XCTestCase {
         XCTAssertEqual(sharing.levels.value, [nil, nil, nil, nil, nil], "no venue is known")
     }
 
+    /// Such as after `requestLocation()`, which ends the session as soon as there is a position.
+    func testAPositionKeepsItsLevelAfterTheEndOfTheSession() async throws {
+        sharing.isHeldAtJoin.update { $0 = true }
+        let host = PluginHost(localizer: stage.localizer, sharing: sharing, clock: ManualClock())
+        await host.add(PositionSharingPlugin(), arguments: .init(rooms: ["hall"]))
+        let witness = ProbePlugin(.positions)
+        await host.add(witness)
+        try await host.startServices()
+        // Until then, the plugin receives no position.
+        try await sharing.wait(for: 1, "join hall")
+        try await stage.run()
+        try await Bounded.wait(for: "a position") {
+            try await witness.calls.wait { calls in calls.contains { $0.hasPrefix("position ") } }
+        }
+        await stage.localizer.stop()
+        sharing.isHeldAtJoin.update { $0 = false }
+        try await Bounded.wait(for: "a shared position") { [sharing] in
+            try await sharing.levels.wait { !$0.isEmpty }
+        }
+        XCTAssertTrue(sharing.levels.value.allSatisfy { $0 == 0 }, "\(sharing.levels.value)")
+    }
+
     func testNothingIsSharedWithoutARoom() async throws {
         let (_, plugin) = try await plugin(rooms: [])
         try await plugin.receive(
