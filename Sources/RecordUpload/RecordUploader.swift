@@ -78,7 +78,10 @@ public actor RecordUploader {
     /// Starts sending, with the records of an earlier run first. Has no effect if the uploader is already started.
     ///
     /// - Throws: `UploadQueueError` if the queue could not be read.
-    public func start() async throws(UploadQueueError) { run(.start(waiting: try await queue.waiting)) }
+    public func start() async throws(UploadQueueError) {
+        let stops = stopCount
+        startSending(waiting: try await queue.waiting, unlessStoppedSince: stops)
+    }
 
     /// Stops sending: once this returns, the uploader sends nothing more. Unconfirmed records stay in the queue.
     public func stop() async { await stopSending() }

@@ -3,12 +3,14 @@ import LocalizationSession
 
 /// The state of an actor that does what an `UploadMachine` decides.
 package struct UploadRuntime: Sendable {
-    fileprivate var machine: UploadMachine
+    package fileprivate(set) var machine: UploadMachine
     fileprivate let clock: SessionClock
     fileprivate var sending: Task<Void, Never>?
     /// The number of the sending whose answer counts; it changes when one begins and when one is cancelled.
     fileprivate var sendingNumber = 0
     fileprivate var wake: (at: Instant, task: Task<Void, Never>)?
+    /// The number of stops, by which a start notices one that came while it waited for the queue.
+    fileprivate var stops = 0
 
     /// Creates the state of an actor that isn't started.
     ///
@@ -68,8 +70,19 @@ extension UploadShell {
         setAlarm()
     }
 
+    /// The number of stops so far, for `startSending`.
+    package var stopCount: Int { upload.stops }
+
+    /// Starts, unless a stop came since the caller began to read the number of waiting elements.
+    ///
+    /// - Parameter stops: the `stopCount` before the number was read.
+    package func startSending(waiting: Int, unlessStoppedSince stops: Int) {
+        if upload.stops == stops { run(.start(waiting: waiting)) }
+    }
+
     /// Stops: once this returns, nothing more is sent.
     package func stopSending() async {
+        upload.stops += 1
         run(.stop)
         await upload.sending?.value
     }

@@ -128,6 +128,20 @@ final class RecordUploaderTests: XCTestCase {
         await uploader.stop()
     }
 
+    func testAStopDuringAStartKeepsTheUploaderStopped() async throws {
+        let server = try rudeServer { _ in "200 OK" }
+        let uploader = RecordUploader(
+            try await queue(1), to: .web(try VenueServer(server.url, patience: Self.patience)), device: "a",
+            settings: settings(), clock: ManualClock())
+        let confirmed = uploader.confirmed
+        let state = try await uploader.startAndStop()
+        XCTAssertEqual(state, .stopped)
+        XCTAssertEqual(server.requests, [])
+        try await uploader.start()
+        _ = try await Bounded.first(1, of: confirmed)
+        await uploader.stop()
+    }
+
     func testAnUnreachableServerIsReportedAndNoRecordIsLost() async throws {
         let server = try VenueServer("http://127.0.0.1:\(try TestPort.free())", patience: Self.patience)
         let queue = try await queue(2)
@@ -429,5 +443,15 @@ final class UploadMachineTests: XCTestCase {
         _ = machine.handle(.queued(waiting: 1), at: .zero)
         XCTAssertEqual(machine.handle(.change(settings(size: 3, interval: .seconds(1))), at: .zero), [])
         XCTAssertEqual(machine.handle(.queued(waiting: 3), at: .zero), [.send(size: 3, anew: false)])
+    }
+}
+
+extension RecordUploader {
+    /// Begins to start, stops while the start waits for the queue, and returns the state after both.
+    fileprivate func startAndStop() async throws -> UploadMachine.State {
+        let start = Task.immediate { try await self.start() }
+        await stop()
+        try await start.value
+        return upload.machine.state
     }
 }

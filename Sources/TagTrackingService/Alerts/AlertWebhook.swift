@@ -150,7 +150,10 @@ actor AlertDeliveries: UploadShell {
     deinit { upload.cancel() }
 
     /// Starts to send, with the events of an earlier run first.
-    func start() async { run(.start(waiting: await waiting)) }
+    func start() async {
+        let stops = stopCount
+        startSending(waiting: await waiting, unlessStoppedSince: stops)
+    }
 
     /// Sends the events that were added.
     func continueSending() async { run(.queued(waiting: await waiting)) }

@@ -114,6 +114,20 @@ final class AlertDeliveryTests: XCTestCase {
         }
     }
 
+    func testAStopDuringAStartKeepsTheDeliveriesStopped() async throws {
+        let server = try RudeServer { _, _ in .with("HTTP/1.1 204 No Content\nContent-Length: 0") }
+        defer { server.stop() }
+        let store = try AlertStore(path: try folder() + "/alerts.db")
+        try await store.add([Self.event(1)], [], isDelivered: true)
+        let deliveries = deliveries(try webhook(server.url), store)
+        let state = await deliveries.startAndStop()
+        XCTAssertEqual(state, .stopped)
+        XCTAssertEqual(server.requests, [])
+        await deliveries.start()
+        try await Bounded.poll(for: "the delivery") { try await store.waiting == 0 }
+        await deliveries.stop()
+    }
+
     func testAServerThatFailsGetsTheSameEventAgain() async throws {
         let count = WatchedState(0)
         let server = try RudeServer { _, _ in
@@ -224,5 +238,15 @@ final class AlertDeliveryTests: XCTestCase {
         XCTAssertThrowsError(try AlertStore(path: path)) { error in
             XCTAssertTrue("\(error)".contains("not a file of alerts; move it away"), "\(error)")
         }
+    }
+}
+
+extension AlertDeliveries {
+    /// Begins to start, stops while the start waits for the queue, and returns the state after both.
+    fileprivate func startAndStop() async -> UploadMachine.State {
+        let start = Task.immediate { await self.start() }
+        await stop()
+        await start.value
+        return upload.machine.state
     }
 }
