@@ -54,13 +54,15 @@ package enum BackgroundThread {
     /// Runs work on a thread of its own, and returns its value.
     ///
     /// - Parameters:
-    ///   - reported: receives the progress that the work reports.
+    ///   - reported: receives the progress that the work reports, in its order, and all of it before this function returns.
     ///   - work: the work, which gets a function that reports its progress.
     package static func run<Value: Sendable>(
-        at priority: Priority, reported: @escaping @Sendable (Progress) -> Void = { _ in },
+        at priority: Priority, reported: @escaping @Sendable (Progress) async -> Void = { _ in },
         _ work: @escaping @Sendable (_ report: (Progress) -> Void) -> Value
     ) async -> Value {
-        await withCheckedContinuation { continuation in
+        let (reports, reporting) = AsyncStream.makeStream(of: Progress.self)
+        let passing = Task { for await report in reports { await reported(report) } }
+        let result: Value = await withCheckedContinuation { continuation in
             Thread.detachNewThread {
                 let mailbox = Mailbox<Value>()
                 let thread = Thread {
@@ -72,10 +74,13 @@ package enum BackgroundThread {
                 while true {
                     mailbox.news.wait()
                     let (reports, value) = mailbox.take()
-                    reports.forEach(reported)
+                    for report in reports { reporting.yield(report) }
                     if let value { return continuation.resume(returning: value) }
                 }
             }
         }
+        reporting.finish()
+        await passing.value
+        return result
     }
 }

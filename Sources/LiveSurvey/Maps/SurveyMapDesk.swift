@@ -196,7 +196,7 @@ package actor SurveyMapDesk {
         waypoints = Dictionary(
             walks.list.map { ($0.file, $0.recording.waypoints) }, uniquingKeysWith: { first, _ in first })
         let result = await BackgroundThread.run(at: priority) { progress in
-            Task { await self.handle(.progressed(done: progress.done, steps: progress.steps)) }
+            await self.handle(.progressed(done: progress.done, steps: progress.steps))
         } _: {
             [stopping] report -> Result<(learned: SurveyMapJob.Result, hash: String?), SurveyMapJob.Failure> in
             do throws(SurveyMapJob.Failure) {
