@@ -80,6 +80,17 @@ public actor MQTTPositionSharing: PositionSharing {
         try await ask { .connect($0) }
     }
 
+    /// Connects to the broker unless the current task is cancelled.
+    ///
+    /// A task that was cancelled before a `disconnect` can't connect after it, because nothing comes between the check and
+    /// the connection.
+    ///
+    /// - Throws: `MQTTSharingError.notConnected` if the task is cancelled; otherwise the errors of `connect`.
+    package func connectUnlessCancelled() async throws(MQTTSharingError) {
+        guard !Task.isCancelled else { throw .notConnected }
+        try await connect()
+    }
+
     /// Leaves all rooms, disconnects from the broker and waits until that is done. Does nothing without a connection.
     public func disconnect() async {
         run(.disconnect)

@@ -281,6 +281,24 @@ final class SharingOverABrokerTests: XCTestCase {
             try await cart.share(.at(x: .infinity))
         }
     }
+
+    func testACancelledTaskDoesNotConnect() async throws {
+        let sharing = try MQTTPositionSharing(
+            MQTTBroker(host: "127.0.0.1", port: try TestPort.free()), device: DeviceID("x"), settings: .patient)
+        let connecting = Task {
+            // Ends only by the cancellation.
+            try? await WatchedState(false).wait { $0 }
+            try await sharing.connectUnlessCancelled()
+        }
+        connecting.cancel()
+        do {
+            try await connecting.value
+            XCTFail("it connected")
+        } catch {
+            // An attempt would find no broker on this port.
+            XCTAssertEqual(error as? MQTTSharingError, .notConnected)
+        }
+    }
 }
 
 /// Removal of a device from a broker.

@@ -47,7 +47,8 @@ struct SharingCompanion<Venues: VenueSource>: SessionCompanion {
         var lastReason: String?
         while !Task.isCancelled {
             do {
-                try await sharing.connect()
+                try await sharing.connectUnlessCancelled()
+                // After the session's end, there is no connection, so that this throws.
                 return try await sharing.join(room)
             } catch {
                 let reason = "\(error)"
