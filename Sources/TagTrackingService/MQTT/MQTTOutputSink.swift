@@ -163,7 +163,8 @@ package actor MQTTOutputSink: FleetOutputSink {
 
     /// Publishes everything if no other process has the name.
     private func decide(over link: MQTTLink) {
-        guard presence.standing == .asking, !isStopped else { return }
+        // A decision that has waited while its connection ended isn't that of the next connection.
+        guard self.link === link, presence.standing == .asking, !isStopped else { return }
         isAccepted = true
         lastError = nil
         reportedRefusals = ReportedRefusals()

@@ -226,15 +226,17 @@ final class AdvertisementPublisher: Sendable {
 
     /// Begins to publish if no other process has the name.
     private func decide(over link: MQTTLink) {
-        guard state.withLock({ $0.presence.standing == .asking }) else { return }
-        perform(over: link) { $0.decide() }
-        let isEnding = state.withLock { state in
+        let isEnding: Bool? = state.withLock { state in
+            // A decision that has waited while its connection ended isn't that of the next connection.
+            guard state.link === link, state.presence.standing == .asking else { return nil }
+            for operation in state.presence.decide() { link.ask(operation) }
             state.isAccepted = true
             state.reported = nil
             state.refusals = ReportedRefusals()
             state.nextCheck = .now
             return state.isEnding
         }
+        guard let isEnding else { return }
         StandardError.line("publishing to \(options.broker.host) as \(options.gateway)", .info)
         if isEnding { close(link) }
     }
