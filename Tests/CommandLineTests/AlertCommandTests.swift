@@ -338,6 +338,24 @@ final class AlertCommandTests: XCTestCase {
         XCTAssertNil(file.content(after: &second))
     }
 
+    func testContentThatIsWrittenDuringAReadIsKept() throws {
+        let (reading, reads) = (WatchedState<ReloadedFile<Int>?>(nil), WatchedState(0))
+        let file = ReloadedFile(try temporaryFolder() + "/none", option: "rooms", noun: "training", 0) {
+            reads.update { $0 += 1 }
+            guard reads.value == 1 else { return 7 }
+            // The first read has the old content when this process writes another one.
+            reading.value?.wrote(7)
+            return 0
+        } count: {
+            "\($0)"
+        }
+        reading.update { $0 = file }
+        XCTAssertTrue(file.reload())
+        XCTAssertEqual(file.current, 7)
+        XCTAssertEqual(reads.value, 2)
+        reading.update { $0 = nil }
+    }
+
     func testAFileThatCouldBeUsedIsNotReadAgainAfterAnotherOne() throws {
         struct Invalid: Error {}
         let (isValid, reads) = (WatchedState(true), WatchedState(0))

@@ -86,11 +86,19 @@ package final class ReloadedFile<Content: Sendable>: Sendable {
     /// Reads the file; returns whether it could be used.
     @discardableResult package func reload() -> Bool {
         do {
-            let stamp = FileStamp(path)
-            let content = try read()
-            state.withLock {
-                $0 = State(latest: content, number: $0.number + 1, taken: $0.taken, stamp: stamp)
-            }
+            var content: Content
+            var isStored: Bool
+            repeat {
+                let number = state.withLock { $0.number }
+                let stamp = FileStamp(path)
+                content = try read()
+                isStored = state.withLock { [content] state in
+                    // This process has written the file meanwhile: what was read may be what it has replaced.
+                    guard state.number == number else { return false }
+                    state = State(latest: content, number: number + 1, taken: state.taken, stamp: stamp)
+                    return true
+                }
+            } while !isStored
             changed.yield()
             StandardError.line("--\(option) \(path): read again, \(count(content))", .notice)
             return true
