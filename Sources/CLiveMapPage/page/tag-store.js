@@ -189,7 +189,7 @@ export class TagStore {
     });
   }
 
-  /** Begins anew, as after a restart of the server, whose tags may be others. */
+  /** Begins anew, as after a restart of the server, whose tags may be others, or after a loss of events. */
   async restart(seconds = 0) {
     this.stream?.close();
     this.stream = null;

@@ -23,6 +23,8 @@ package actor TagBoard: FleetOutputSink {
         var last: UInt64 = 0
         /// Whether all changes up to the requested number are included.
         var isComplete = true
+        /// The number of the last notice that was discarded; 0 for none.
+        var discarded: UInt64 = 0
     }
 
     /// The identifier of this run, which differs after each restart. The numbers of changes count within it.
@@ -31,6 +33,8 @@ package actor TagBoard: FleetOutputSink {
     private var trails: TagTrails
     private var changes = ChangeLog()
     private var notices = FirstInFirstOut<(number: UInt64, notice: Notice)>()
+    /// The number of the last notice that was discarded; 0 for none.
+    private var discardedNotice: UInt64 = 0
     private var receiversByID: [String: ReceiverStatus] = [:]
     private(set) var alerts = AlertBoard()
     /// The batteries of tags that have a state or are in the register.
@@ -154,7 +158,7 @@ package actor TagBoard: FleetOutputSink {
 
     private func notify(_ notice: Notice, _ number: UInt64) {
         notices.append((number, notice))
-        if notices.count > Self.mostNotices { notices.removeFirst() }
+        if notices.count > Self.mostNotices, let oldest = notices.popFirst() { discardedNotice = oldest.number }
     }
 
     private func forgetDiscarded() {
@@ -218,7 +222,8 @@ package actor TagBoard: FleetOutputSink {
     func changes(after start: UInt64, upTo end: UInt64, limit: Int, of selected: Set<TagKey>?) -> Changes {
         let (tags, last) = changes.tags(after: start, upTo: end, limit: limit) { selected?.contains($0) ?? true }
         var result = Changes(
-            tags: entries(tags.compactMap { latest.tags[$0] }), last: last, isComplete: last == end)
+            tags: entries(tags.compactMap { latest.tags[$0] }), last: last, isComplete: last == end,
+            discarded: discardedNotice)
         result.notices = notices.elements { $0.number > start && $0.number <= last }.map(\.notice).filter { notice in
             switch notice {
             case .event(let output): selected?.contains(output.tag) ?? true

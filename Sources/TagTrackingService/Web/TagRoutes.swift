@@ -405,7 +405,7 @@ package struct TagRoutes: HTTPRoutes {
         // The header of a reconnection is newer than the parameter.
         let id = request.headers["last-event-id"] ?? request.target.query["after"] ?? ""
         let stream = TagStream(
-            board: board, start: ChangeID.number(of: id, in: board.run), tags: selected, interval: interval)
+            board: board, start: ChangeID(id, in: board.run), tags: selected, interval: interval)
         // With `X-Accel-Buffering`, nginx forwards each event at once.
         let headers = [
             HTTPResponse.type("text/event-stream"), HTTPResponse.noStore, HTTPHeader("X-Accel-Buffering", "no"),

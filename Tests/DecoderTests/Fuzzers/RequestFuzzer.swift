@@ -46,8 +46,8 @@ private func check(_ request: HTTPRequest) throws(Finding) {
     }
     if let id = try? request.lastEventID(), id < 0 { throw Finding("\(id) is not the number of an event") }
     let change = request.headers["last-event-id"] ?? request.target.query["after"] ?? ""
-    let number = ChangeID.number(of: change, in: "run")
-    guard number == 0 || ChangeID.number(of: ChangeID.text(run: "run", number: number), in: "run") == number else {
+    let id = ChangeID(change, in: "run")
+    guard ChangeID(id.text(in: "run"), in: "run") == id else {
         throw Finding("\(change) does not read back equal")
     }
     guard let address else { throw Finding("there is no address") }

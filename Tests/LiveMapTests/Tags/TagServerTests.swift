@@ -443,6 +443,36 @@ final class TagServerTests: XCTestCase {
             "an id of another run gives all states")
     }
 
+    func testAReaderThatHasMissedDiscardedNoticesBeginsAnew() throws {
+        let board = try board()
+        let port = try tagServer(board).address.port
+        let target = "/api/v1/stream?tags=AA:BB:CC:DD:EE:01,lift"
+        func states(_ client: RawClient) throws -> [[String]] {
+            try events(client.text).map {
+                XCTAssertEqual($0.name, "tags")
+                return keys(try JSONDecoder().decode(JSON.self, from: Data($0.data.utf8))).sorted()
+            }
+        }
+        let all = ["AA:BB:CC:DD:EE:01", "lift"]
+        let connected = try RawClient.stream(target, port: port)
+        try connected.receive { $0.contains("id: r-5\n") && $0.hasSuffix("\n\n") }
+        // One call, so that the connected reader, too, sees none of the notices before the first one is discarded.
+        let event = ReceiverEvent(receiver: "west", instant: TagStage.start, health: .healthy, text: "12 tags")
+        board.put(Array(repeating: event, count: 10_001))
+        try connected.receive { $0.contains("id: r.6-10006\n") && $0.hasSuffix("\n\n") }
+        XCTAssertEqual(try states(connected), [all, all])
+        let late = try RawClient.stream(target, port: port, headers: ["Last-Event-ID: r-5"])
+        try late.receive { $0.contains("id: r.6-10006\n") && $0.hasSuffix("\n\n") }
+        XCTAssertEqual(try states(late), [all])
+        board.put([try TagStage.output("lift", 3, TagStage.position(9))])
+        // A reader that has the discarded notice, or has begun anew after it, continues, also within its first states.
+        for (last, next) in [("r-6", "r-10007"), ("r.6-10006", "r.6-10007"), ("r.6-5", "r.6-10007")] {
+            let reader = try RawClient.stream(target, port: port, headers: ["Last-Event-ID: \(last)"])
+            try reader.receive { $0.contains("id: \(next)\n") && $0.hasSuffix("\n\n") }
+            XCTAssertEqual(try states(reader), [["lift"]], last)
+        }
+    }
+
     func testAStreamOfSomeTagsHasNoOthers() throws {
         let board = try board()
         let port = try tagServer(board).address.port
