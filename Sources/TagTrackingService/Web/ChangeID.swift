@@ -1,12 +1,13 @@
 /// The id of an event in a stream of changes: the run of the service, a dash, and the number of the last change.
 ///
 /// A browser sends the id of the last event that it received when it connects again. A stream that begins with all states after
-/// the service has discarded notices adds the number of the last of them to the run, after a dot. So its reader begins anew as
-/// after a restart of the service if it has missed one of them.
+/// the service has discarded notices adds the number of the last change at its begin to the run, after a dot. So a reader that has
+/// missed notices sees another run, and begins anew as after a restart of the service.
 struct ChangeID: Equatable {
     /// The number of the last change that the reader has; 0 for none.
     var number: UInt64 = 0
-    /// The number of the last notice that was discarded when the reader began with all states; 0 for none.
+    /// The number of the last change when the reader began with all states, which needs only later notices; 0 if none had been
+    /// discarded by then.
     var base: UInt64 = 0
 
     /// Creates the id of a reader that begins with all states.

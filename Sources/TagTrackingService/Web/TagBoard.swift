@@ -25,6 +25,8 @@ package actor TagBoard: FleetOutputSink {
         var isComplete = true
         /// The number of the last notice that was discarded; 0 for none.
         var discarded: UInt64 = 0
+        /// The number of the last change of all, which may be later than the requested ones.
+        var newest: UInt64 = 0
     }
 
     /// The identifier of this run, which differs after each restart. The numbers of changes count within it.
@@ -223,7 +225,7 @@ package actor TagBoard: FleetOutputSink {
         let (tags, last) = changes.tags(after: start, upTo: end, limit: limit) { selected?.contains($0) ?? true }
         var result = Changes(
             tags: entries(tags.compactMap { latest.tags[$0] }), last: last, isComplete: last == end,
-            discarded: discardedNotice)
+            discarded: discardedNotice, newest: changes.last)
         result.notices = notices.elements { $0.number > start && $0.number <= last }.map(\.notice).filter { notice in
             switch notice {
             case .event(let output): selected?.contains(output.tag) ?? true

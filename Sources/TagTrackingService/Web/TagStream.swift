@@ -32,7 +32,8 @@ struct TagStream: HTTPStream {
                     last = ChangeID()
                     continue
                 }
-                if last.number == 0 { last.base = changes.discarded }
+                // While the reader gets its first states, the notices before them may be discarded.
+                if last.number == 0 { last.base = changes.discarded == 0 ? 0 : changes.newest }
                 last.number = changes.last
                 let text = text(of: changes, id: last)
                 if !text.isEmpty { writer.write(text, isFrame: false) }

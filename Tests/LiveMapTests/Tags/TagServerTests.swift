@@ -459,14 +459,18 @@ final class TagServerTests: XCTestCase {
         // One call, so that the connected reader, too, sees none of the notices before the first one is discarded.
         let event = ReceiverEvent(receiver: "west", instant: TagStage.start, health: .healthy, text: "12 tags")
         board.put(Array(repeating: event, count: 10_001))
-        try connected.receive { $0.contains("id: r.6-10006\n") && $0.hasSuffix("\n\n") }
+        try connected.receive { $0.contains("id: r.10006-10006\n") && $0.hasSuffix("\n\n") }
         XCTAssertEqual(try states(connected), [all, all])
         let late = try RawClient.stream(target, port: port, headers: ["Last-Event-ID: r-5"])
-        try late.receive { $0.contains("id: r.6-10006\n") && $0.hasSuffix("\n\n") }
+        try late.receive { $0.contains("id: r.10006-10006\n") && $0.hasSuffix("\n\n") }
         XCTAssertEqual(try states(late), [all])
         board.put([try TagStage.output("lift", 3, TagStage.position(9))])
-        // A reader that has the discarded notice, or has begun anew after it, continues, also within its first states.
-        for (last, next) in [("r-6", "r-10007"), ("r.6-10006", "r.6-10007"), ("r.6-5", "r.6-10007")] {
+        board.put([event])
+        // A reader that has the discarded notices, or began anew after them, continues, also within its first states.
+        let continued = [
+            ("r-7", "r-10008"), ("r.10006-10006", "r.10006-10008"), ("r.10006-5", "r.10006-10008"),
+        ]
+        for (last, next) in continued {
             let reader = try RawClient.stream(target, port: port, headers: ["Last-Event-ID: \(last)"])
             try reader.receive { $0.contains("id: \(next)\n") && $0.hasSuffix("\n\n") }
             XCTAssertEqual(try states(reader), [["lift"]], last)
