@@ -1,8 +1,8 @@
 /// The id of an event in a stream of changes: the run of the service, a dash, and the number of the last change.
 ///
 /// A browser sends the id of the last event that it received when it connects again. A stream that begins with all states after
-/// the service has discarded notices adds the number of the last change at its begin to the run, after a dot. So a reader that has
-/// missed notices sees another run, and begins anew as after a restart of the service.
+/// the service has discarded notices adds the number of the last change at its begin to the run, after a dot. So a reader that
+/// has missed notices sees another run, and begins anew as after a restart of the service.
 struct ChangeID: Equatable {
     /// The number of the last change that the reader has; 0 for none.
     var number: UInt64 = 0
