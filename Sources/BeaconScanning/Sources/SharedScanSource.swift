@@ -39,6 +39,11 @@ public final class SharedScanSource: ReportingScanSource, RadioHoldingSource {
 
     private let source: any ScanSource
     private let state = Guarded(State())
+    /// A lock that is held while elements are chosen and yielded, so that a fix never overtakes an earlier one.
+    ///
+    /// It is another lock than that of the state: a reader that is cancelled leaves while it holds a lock that `yield`
+    /// waits for.
+    private let delivery = Guarded(())
 
     /// Creates a source that shares the scans of another one, without starting it.
     public init(_ source: some ScanSource) { self.source = source }
@@ -96,16 +101,18 @@ public final class SharedScanSource: ReportingScanSource, RadioHoldingSource {
     ///   for it.
     /// - Returns: the number of readers that get it.
     @discardableResult public func submit(_ fix: Fix) -> Int {
-        let (readers, latest) = state.withLock { state -> ([Reader], Instant?) in
-            guard !state.readers.isEmpty else { return ([], nil) }
-            if state.latest == nil { state.waiting = fix }
-            return (Array(state.readers.values), state.latest)
+        delivery.withLock { _ in
+            let (readers, latest) = state.withLock { state -> ([Reader], Instant?) in
+                guard !state.readers.isEmpty else { return ([], nil) }
+                if state.latest == nil { state.waiting = fix }
+                return (Array(state.readers.values), state.latest)
+            }
+            guard let latest else { return readers.count }
+            var dated = fix
+            dated.instant = latest
+            for reader in readers { reader.feed.yield(.fix(dated)) }
+            return readers.count
         }
-        guard let latest else { return readers.count }
-        var fix = fix
-        fix.instant = latest
-        for reader in readers { reader.feed.yield(.fix(fix)) }
-        return readers.count
     }
 
     private func begin(_ number: Int) {
@@ -130,15 +137,17 @@ public final class SharedScanSource: ReportingScanSource, RadioHoldingSource {
     }
 
     private func send(_ reading: SensorReading, of number: Int) {
-        let (readers, waiting) = state.withLock { state -> ([Reader], Fix?) in
-            guard state.number == number else { return ([], nil) }
-            state.latest = reading.instant
-            return (Array(state.readers.values), state.waiting.take())
+        delivery.withLock { _ in
+            let (readers, waiting) = state.withLock { state -> ([Reader], Fix?) in
+                guard state.number == number else { return ([], nil) }
+                state.latest = reading.instant
+                return (Array(state.readers.values), state.waiting.take())
+            }
+            for reader in readers { reader.feed.yield(reading) }
+            guard var fix = waiting else { return }
+            fix.instant = reading.instant
+            for reader in readers { reader.feed.yield(.fix(fix)) }
         }
-        for reader in readers { reader.feed.yield(reading) }
-        guard var fix = waiting else { return }
-        fix.instant = reading.instant
-        for reader in readers { reader.feed.yield(.fix(fix)) }
     }
 
     private func readers(of number: Int) -> [Reader] {
