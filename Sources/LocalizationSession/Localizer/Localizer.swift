@@ -140,9 +140,14 @@ public actor Localizer {
     public func start() async { await beginSession(with: .start) }
 
     /// Starts a session. A resumed session continues the motion of the last one.
-    func beginSession(with event: LocalizationMachine<PositioningEngine>.Event) async {
+    ///
+    /// - Parameter requested: how a location request begins the session; nil if the caller begins it.
+    func beginSession(
+        with event: LocalizationMachine<PositioningEngine>.Event, for requested: RequestedSession? = nil
+    ) async {
         isPaused = false
-        sessionOfRequests = nil
+        // Set before the start, which can wait on a recording: the caller may start a session meanwhile.
+        sessionOfRequests = requested
         if state.isOver {
             traceID = traceIDs()
             positionBroadcast.forget()
@@ -362,10 +367,12 @@ extension Localizer {
     /// The session continues with the estimated location, whose radius has grown during the pause, and with the rooms
     /// and fences that the device is in. Motion keeps its local frame, floor, heading and statistics. To start without
     /// them, call ``start()``. To end the pause without resuming, call ``stop()``.
-    public func resume() async {
+    public func resume() async { await resume(for: nil) }
+
+    private func resume(for requested: RequestedSession?) async {
         guard isPaused else { return }
         await restore(memory)
-        await beginSession(with: .resume)
+        await beginSession(with: .resume, for: requested)
     }
 }
 
@@ -436,8 +443,9 @@ extension Localizer {
         if let located, age(of: located) >= .zero, age(of: located) < maximumAge { return located.place }
         let (positions, outdoors, states) = (self.positions, outdoorPositions, self.states)
         let isOwn = state.isOver
-        if isOwn { await beginForRequest() }
+        // Counted before the start, so that another request that ends meanwhile doesn't end the session.
         requests += 1
+        if isOwn { await beginForRequest() }
         let alarm = alarm(after: timeout)
         let answer = await withTaskGroup(of: Answer?.self, returning: Answer?.self) { group in
             group.addTask { await positions.first { _ in true }.map { .place(.indoors($0)) } }
@@ -469,9 +477,7 @@ extension Localizer {
 
     /// Starts or resumes a session that ends with the last pending request.
     private func beginForRequest() async {
-        let wasPaused = isPaused
-        if wasPaused { await resume() } else { await start() }
-        sessionOfRequests = wasPaused ? .resumed : .begun
+        if isPaused { await resume(for: .resumed) } else { await beginSession(with: .start, for: .begun) }
     }
 
     /// Ends or pauses the session of the requests, unless the caller has started one meanwhile.

@@ -108,6 +108,22 @@ final class LatestPositionTests: XCTestCase {
         await stage.localizer.stop()
     }
 
+    func testARecordedSessionThatIsStartedWhileARequestBeginsOneContinues() async throws {
+        let stage = LocalizerStage(ScriptedSource(pace: .recorded))
+        stage.venues.change { $0.isHeld = true }
+        let request = Task { [localizer = stage.localizer] in try await localizer.requestLocation() }
+        try await Bounded.wait(for: "the request of the catalogue") { try await stage.venues.waitForRequests(1) }
+        // The start of the request waits for the catalogue.
+        await stage.localizer.start()
+        stage.venues.release()
+        try await stage.source.waitUntilScanning()
+        for reading in LocalizerStage.walk(from: Self.beginning, for: 8) { stage.source.send(reading) }
+        _ = try await Bounded.wait(for: "a place") { try await request.value }
+        let state = await stage.localizer.state
+        XCTAssertFalse(state.isOver, "only the request is over")
+        await stage.localizer.stop()
+    }
+
     func testARequestReturnsARecentPositionAtOnce() async throws {
         let stage = LocalizerStage()
         try await stage.run()
