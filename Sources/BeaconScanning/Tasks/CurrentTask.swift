@@ -49,8 +49,8 @@ extension CurrentTask {
     ///   - timing: the timing of the radio; nil for the default of the source.
     ///   - receive: receives a reading and the number of this task, which another task may have replaced in the
     ///     meantime.
-    ///   - report: receives an error after which the scan continues, and the number.
-    ///   - finish: receives the error (nil if the source has ended) and the number.
+    ///   - report: receives an error after which the scan continues, and the number; in the order of the source.
+    ///   - finish: receives the error (nil if the source has ended) and the number, after all reported errors.
     package mutating func scan<Shell: Actor>(
         _ source: any ScanSource, timing: ScanTiming? = nil, for shell: Shell,
         receive: @escaping @Sendable (isolated Shell, SensorReading, Int) async -> Void,
@@ -59,10 +59,21 @@ extension CurrentTask {
     ) {
         // The number of the task that replaces this one.
         let next = number + 1
-        let readings = source.beginReadings(timing: timing) { [weak shell] error in
-            Task { if let shell { await report(shell, error, next) } }
+        let (errors, continuation) = AsyncStream.makeStream(of: LocalizationError.self)
+        let readings = source.beginReadings(timing: timing) { continuation.yield($0) }
+        let reporting = Task { [weak shell] in
+            for await error in errors {
+                guard let shell else { return }
+                await report(shell, error, next)
+            }
         }
-        follow(readings, for: shell, receive: receive, finish: finish)
+        follow(readings, for: shell, receive: receive) { shell, error, number in
+            continuation.finish()
+            await reporting.value
+            await finish(shell, error, number)
+        } atExit: {
+            continuation.finish()
+        }
     }
 
     /// Passes each element of a stream and then the end of the stream to an actor, until the actor is destroyed.
@@ -71,13 +82,16 @@ extension CurrentTask {
     ///   - receive: receives an element and the number of this task, which another task may have replaced in the
     ///     meantime.
     ///   - finish: receives the error (nil if the stream has ended) and the number.
+    ///   - exit: is called when the task ends, also if it was cancelled.
     package mutating func follow<Shell: Actor, Element: Sendable>(
         _ stream: AsyncThrowingStream<Element, any Error>, for shell: Shell,
         receive: @escaping @Sendable (isolated Shell, Element, Int) async -> Void,
-        finish: @escaping @Sendable (isolated Shell, (any Error)?, Int) async -> Void
+        finish: @escaping @Sendable (isolated Shell, (any Error)?, Int) async -> Void,
+        atExit exit: @escaping @Sendable () -> Void = {}
     ) {
         begin { number in
             Task { [weak shell] in
+                defer { exit() }
                 do {
                     for try await element in stream {
                         guard let shell, !Task.isCancelled else { return }

@@ -209,6 +209,40 @@ final class CombinedSourceTests: XCTestCase {
         await localizer.stop()
     }
 
+    /// A recording that reports errors right before its end.
+    private struct FailingParts: ReportingScanSource {
+        static let messages = (0..<200).map { "part \($0)" }
+        let pace = ScanPace.recorded
+
+        func readings() -> AsyncThrowingStream<SensorReading, any Error> { readings { _ in } }
+
+        func readings(
+            reporting report: @escaping @Sendable (LocalizationError) -> Void
+        ) -> AsyncThrowingStream<SensorReading, any Error> {
+            AsyncThrowingStream(unfolding: {
+                for message in Self.messages { report(LocalizationError(code: .generic, message: message)) }
+                return nil
+            })
+        }
+    }
+
+    func testErrorsRightBeforeTheEndOfASourceAreAllReportedInOrder() async throws {
+        let localizer = Localizer(
+            source: FailingParts(), venues: ScriptedVenueSource([SessionStage.office]),
+            settings: LocalizerStage.settings)
+        let errors = localizer.errors
+        await localizer.start()
+        let reported = try await Bounded.first(FailingParts.messages.count, of: errors)
+        XCTAssertEqual(reported.map(\.message), FailingParts.messages)
+        await localizer.stop()
+        let scanner = BeaconScanner(source: FailingParts())
+        let scanErrors = scanner.errors
+        await scanner.start()
+        let told = try await Bounded.first(FailingParts.messages.count, of: scanErrors)
+        XCTAssertEqual(told.map(\.message), FailingParts.messages)
+        await scanner.stop()
+    }
+
     func testAllReadersOfASharedCombinationGetTheErrorOfACompanion() async throws {
         let shared = SharedScanSource(combined())
         let errors = WatchedState<[String?]>([])
