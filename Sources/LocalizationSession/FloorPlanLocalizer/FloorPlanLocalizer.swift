@@ -24,6 +24,8 @@ public actor FloorPlanLocalizer {
     nonisolated let progressBroadcast = Broadcast<Double>(.bufferingNewest(64))
     nonisolated let positionBroadcast: Broadcast<Position>
     nonisolated let eventBroadcast: Broadcast<LocalizationEvent>
+    /// The calibration's quality at each time when it can have changed, only while there are subscribers.
+    nonisolated let qualityBroadcast: Broadcast<Calibration.Quality>
     nonisolated let errorBroadcast = Broadcast<LocalizationError>(.bufferingNewest(256))
     /// The counts of the elements in streams that are derived from others.
     nonisolated let derivedElements = DerivedElements()
@@ -48,6 +50,7 @@ public actor FloorPlanLocalizer {
         stateBroadcast = Broadcast(of: source.pace, replaysLatest: true)
         positionBroadcast = Broadcast(of: source.pace, keepsLatest: true)
         eventBroadcast = Broadcast(of: source.pace)
+        qualityBroadcast = Broadcast(of: source.pace)
         let machine = FloorPlanLocalizerMachine(
             plan: plan, settings: settings, seed: seed, pace: source.pace, preparesApart: true
         ) {
@@ -89,7 +92,7 @@ public actor FloorPlanLocalizer {
     /// The number of elements of all streams that slow subscribers have lost.
     public nonisolated var droppedElements: Int {
         stateBroadcast.dropped + progressBroadcast.dropped + positionBroadcast.dropped + eventBroadcast.dropped
-            + errorBroadcast.dropped + derivedElements.dropped
+            + errorBroadcast.dropped + qualityBroadcast.dropped + derivedElements.dropped
     }
 
     /// Connects to the venue source and checks that it has the venue. Does nothing if that is done or in progress.
@@ -137,7 +140,10 @@ public actor FloorPlanLocalizer {
     public var calibration: Calibration { runtime.driver.machine.calibration ?? Calibration() }
 
     /// Sets the calibration of the device, from an earlier session. It takes effect with the next start.
-    public func setCalibration(_ calibration: Calibration) async { await handle(.calibration(calibration)) }
+    public func setCalibration(_ calibration: Calibration) async {
+        await handle(.calibration(calibration))
+        publishQuality()
+    }
 
     /// The monitored geofences, in the order in which monitoring started.
     public var monitoredGeofences: [Geofence] { runtime.driver.machine.session.monitoredGeofences }
@@ -149,9 +155,13 @@ public actor FloorPlanLocalizer {
 extension FloorPlanLocalizer: SessionShell {
     package func emit(_ output: SessionDriver<FloorPlanLocalizerMachine<PositioningEngine>>.Step) {
         switch output.directive {
-        case .publish(let state): stateBroadcast.send(state)
+        case .publish(let state):
+            stateBroadcast.send(state)
+            publishQuality()
         case .emitProgress(let fraction): progressBroadcast.send(fraction)
-        case .emit(let position): positionBroadcast.send(position)
+        case .emit(let position):
+            positionBroadcast.send(position)
+            publishQuality()
         case .emitEvent(let event): eventBroadcast.send(event.timed(by: runtime.source.wallClock))
         case .report(let error): emit(error)
         case .startScanning, .stopScanning, .schedule, .cancelFetch, .fetchCatalogue, .fetchPacket,

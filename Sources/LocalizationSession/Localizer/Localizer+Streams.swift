@@ -95,7 +95,7 @@ extension Localizer {
         let events = eventBroadcast.dropped + interactionBroadcast.dropped + venueBroadcast.dropped
         let reports =
             diagnosisBroadcast.dropped + errorBroadcast.dropped + outputBroadcast.dropped + levelBroadcast.dropped
-        return states + places + events + reports + derivedElements.dropped
+        return states + places + events + reports + qualityBroadcast.dropped + derivedElements.dropped
     }
 
     /// Finishes the streams of all current subscribers, after the elements already emitted.
@@ -111,6 +111,7 @@ extension Localizer {
         eventBroadcast.finish()
         interactionBroadcast.finish()
         motionBroadcast.finish()
+        qualityBroadcast.finish()
         levelBroadcast.finish()
         errorBroadcast.finish()
         outputBroadcast.finish()
@@ -150,35 +151,48 @@ extension Localizer {
     }
 
     /// A stream of the calibration's quality, beginning with the current one. It emits each change.
+    ///
+    /// The stream buffers the newest 1024 changes.
     public nonisolated var calibrationQualities: AsyncStream<Calibration.Quality> {
-        qualities(positions, of: self, derivedElements) { await $0.calibration.quality }
+        changes(of: qualityBroadcast.subscribe(), derivedElements) { [weak self] in await self?.publishQuality() }
+    }
+
+    /// Passes the quality to the subscribers, if there are any.
+    func publishQuality() {
+        if qualityBroadcast.hasSubscribers { qualityBroadcast.send(calibration.quality) }
     }
 }
 
 extension FloorPlanLocalizer {
     /// A stream of the calibration's quality, beginning with the current one. It emits each change.
+    ///
+    /// The stream buffers the newest 1024 changes.
     public nonisolated var calibrationQualities: AsyncStream<Calibration.Quality> {
-        qualities(positions, of: self, derivedElements) { await $0.calibration.quality }
+        changes(of: qualityBroadcast.subscribe(), derivedElements) { [weak self] in await self?.publishQuality() }
+    }
+
+    /// Passes the quality to the subscribers, if there are any.
+    func publishQuality() {
+        if qualityBroadcast.hasSubscribers { qualityBroadcast.send(calibration.quality) }
     }
 }
 
-/// Returns a stream of the quality. It reads the quality at once and after each position, which may change it.
-private func qualities<Source: AnyObject & Sendable>(
-    _ positions: AsyncStream<Position>, of source: Source, _ elements: DerivedElements,
-    _ quality: @escaping @Sendable (Source) async -> Calibration.Quality
+/// Returns a stream of the qualities without repetitions.
+///
+/// - Parameter publish: adds the current quality to `qualities`.
+private func changes(
+    of qualities: AsyncStream<Calibration.Quality>, _ elements: DerivedElements,
+    publish: @escaping @Sendable () async -> Void
 ) -> AsyncStream<Calibration.Quality> {
     let (stream, continuation) = AsyncStream.makeStream(
-        of: Calibration.Quality.self, bufferingPolicy: .bufferingNewest(16))
-    let watch = Task { [weak source] in
-        var published: Calibration.Quality?
-        func publish() async {
-            guard let source else { return }
-            let present = await quality(source)
-            if present != published { elements.send(present, to: continuation) }
-            published = present
-        }
+        of: Calibration.Quality.self, bufferingPolicy: .bufferingNewest(1024))
+    let watch = Task {
         await publish()
-        for await _ in positions { await publish() }
+        var published: Calibration.Quality?
+        for await quality in qualities {
+            if quality != published { elements.send(quality, to: continuation) }
+            published = quality
+        }
         continuation.finish()
     }
     continuation.onTermination = { _ in watch.cancel() }

@@ -49,6 +49,8 @@ public actor Localizer {
     nonisolated let positionBroadcast: Broadcast<Position>
     nonisolated let outdoorBroadcast: Broadcast<OutdoorPosition>
     nonisolated let motionBroadcast: MotionBroadcast
+    /// The calibration's quality at each time when it can have changed, only while there are subscribers.
+    nonisolated let qualityBroadcast: Broadcast<Calibration.Quality>
     nonisolated let levelBroadcast = Broadcast<VenueLevels>(.bufferingNewest(256))
     nonisolated let venueBroadcast = Broadcast<Venue>(.bufferingNewest(16))
     nonisolated let eventBroadcast: Broadcast<LocalizationEvent>
@@ -99,6 +101,7 @@ public actor Localizer {
         eventBroadcast = Broadcast(of: source.pace)
         interactionBroadcast = Broadcast(of: source.pace)
         motionBroadcast = MotionBroadcast(source.pace)
+        qualityBroadcast = Broadcast(of: source.pace)
         outputBroadcast = Broadcast(of: source.pace)
         // A recording has its own satellite positions.
         let gnss = source.pace == .live ? gnss : nil
@@ -263,9 +266,11 @@ extension Localizer: SessionShell {
             stateBroadcast.send(state)
             datedStateBroadcast.send(DatedState(instant: instant, state: state))
             publishEvaluation(of: state)
+            publishQuality()
         case .position(let position):
             located = (.indoors(position), runtime.timeline.elapsed)
             positionBroadcast.send(position)
+            publishQuality()
         case .outdoorPosition(let position):
             located = (.outdoors(position), runtime.timeline.elapsed)
             outdoorBroadcast.send(position)
@@ -334,6 +339,7 @@ extension Localizer {
     ///   - duration: the age of the memory.
     public func restore(_ memory: SessionMemory, after duration: Duration = .zero) async {
         _ = await guide(.restore(memory.aged(by: duration)))
+        publishQuality()
     }
 
     /// Ends the session as `stop()` does, but without exit events, so that a later session can continue it.
@@ -548,7 +554,10 @@ extension Localizer {
     public func lockIndoors(_ isLocked: Bool) async { _ = await guide(.lockIndoors(isLocked)) }
 
     /// Sets the calibration of the device, from an earlier session. It takes effect with the next venue.
-    public func setCalibration(_ calibration: Calibration) async { _ = await guide(.calibration(calibration)) }
+    public func setCalibration(_ calibration: Calibration) async {
+        _ = await guide(.calibration(calibration))
+        publishQuality()
+    }
 }
 
 // The order of readings and other information.

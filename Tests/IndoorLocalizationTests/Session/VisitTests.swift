@@ -98,6 +98,25 @@ final class VisitTests: XCTestCase {
         let later = try await Bounded.first(1, of: qualities)
         XCTAssertGreaterThan(later[0], .poor, "told anew when a position came")
     }
+
+    func testCalibrationQualitiesContainEachChangeForASlowReader() async throws {
+        var known = Calibration()
+        (known.rssiOffset, known.rssiDeviation, known.stepDeviation) = (3, 0.5, 0.05)
+        let stage = LocalizerStage()
+        let qualities = stage.localizer.calibrationQualities
+        _ = try await Bounded.first(1, of: qualities)
+        for calibration in [known, Calibration(), known] { await stage.localizer.setCalibration(calibration) }
+        let changes = try await Bounded.first(3, of: qualities)
+        XCTAssertEqual(changes, [.excellent, .poor, .excellent])
+        let floor = FloorPlanLocalizerStage()
+        let present = floor.positioner.calibrationQualities
+        _ = try await Bounded.first(1, of: present)
+        for calibration in [known, Calibration(), known] { await floor.positioner.setCalibration(calibration) }
+        let later = try await Bounded.first(3, of: present)
+        XCTAssertEqual(later, [.excellent, .poor, .excellent])
+        await stage.localizer.stop()
+        await floor.positioner.stop()
+    }
 }
 
 /// What a session makes of what a venue source tells without being asked.
