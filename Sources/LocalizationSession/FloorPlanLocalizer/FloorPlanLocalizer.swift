@@ -145,6 +145,11 @@ public actor FloorPlanLocalizer {
         publishQuality()
     }
 
+    /// Passes the quality to the subscribers, if there are any.
+    func publishQuality() {
+        if qualityBroadcast.hasSubscribers { qualityBroadcast.send(calibration.quality) }
+    }
+
     /// The monitored geofences, in the order in which monitoring started.
     public var monitoredGeofences: [Geofence] { runtime.driver.machine.session.monitoredGeofences }
 

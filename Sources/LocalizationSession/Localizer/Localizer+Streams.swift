@@ -170,11 +170,6 @@ extension FloorPlanLocalizer {
     public nonisolated var calibrationQualities: AsyncStream<Calibration.Quality> {
         changes(of: qualityBroadcast.subscribe(), derivedElements) { [weak self] in await self?.publishQuality() }
     }
-
-    /// Passes the quality to the subscribers, if there are any.
-    func publishQuality() {
-        if qualityBroadcast.hasSubscribers { qualityBroadcast.send(calibration.quality) }
-    }
 }
 
 /// Returns a stream of the qualities without repetitions.
