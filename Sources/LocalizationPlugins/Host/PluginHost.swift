@@ -280,8 +280,8 @@ public actor PluginHost {
     /// Plugins receive `connected` on `networkData`. Without a connection, the host tries again, with pauses that
     /// double from a second to a minute, until there is one or the services end.
     /// While an earlier `stop()` is in progress, the call waits for its end.
-    /// - Throws: the reason why there is no connection yet; the session runs nevertheless. `CancellationError` if the task
-    ///   is cancelled, or if `stop()` is called before the services have started.
+    /// - Throws: the reason why there is no connection yet; the session runs nevertheless. `CancellationError` if `stop()`
+    ///   is called before this call returns, or if the task is cancelled before the session starts.
     public func startServices() async throws {
         let known = endings
         // It would end what is started now.
@@ -294,20 +294,22 @@ public actor PluginHost {
         try checkStart(since: known)
         if isOver {
             await localizer.start()
-            if known != endings { await endLateSession() }
+            if known != endings { await endAgain() }
         }
-        try checkStart(since: known)
+        // A cancelled caller has a session now, and the connection belongs to it.
+        guard known == endings else { throw CancellationError() }
         if let sharing { try await connect(sharing, since: known) }
     }
 
-    /// Ends the session of a start that the session may have handled only after a later stop, unless a later start
-    /// uses it.
-    private func endLateSession() async {
+    /// Ends what a start has begun, which the session or the sharing may have handled only after a later stop, unless a
+    /// later start uses it.
+    private func endAgain() async {
         guard latestStart != endings else { return }
-        let (localizer, earlier) = (localizer, ending)
+        let (localizer, sharing, earlier) = (localizer, sharing, ending)
         ending = Task {
             await earlier?.value
             await localizer.stop()
+            await sharing?.disconnect()
         }
         await waitForEnding()
     }
@@ -335,7 +337,10 @@ extension PluginHost {
             retryLater(sharing)
             throw error
         }
-        guard known == endings else { throw CancellationError() }
+        guard known == endings else {
+            await endAgain()
+            throw CancellationError()
+        }
         // If the connection is older than the host, no event announces it.
         if connection == connecting { tell(.networkData(.connected)) }
     }

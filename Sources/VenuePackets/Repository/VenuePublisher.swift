@@ -144,7 +144,8 @@ public struct VenuePublisher: Sendable {
             let lock = try OpenFile(folder, O_RDONLY | O_DIRECTORY)
             guard lock.lock() else { return nil }
             // Another process may have removed the folder after an error since it was opened.
-            if let present = try? OpenFile(folder, O_RDONLY | O_DIRECTORY), present.isSameFile(as: lock) { return lock }
+            try DiskFolder.create(folder, mode: DiskFolder.openMode)
+            if try OpenFile(folder, O_RDONLY | O_DIRECTORY).isSameFile(as: lock) { return lock }
         }
     }
 
