@@ -158,6 +158,12 @@ public actor PluginHost {
         isConnected = false
         endings += 1
         endRetrying()
+        await endServices()
+        return true
+    }
+
+    /// Ends the session and the connection, after an end that is in progress.
+    private func endServices() async {
         let (localizer, sharing, earlier) = (localizer, sharing, ending)
         ending = Task {
             await earlier?.value
@@ -165,7 +171,6 @@ public actor PluginHost {
             await sharing?.disconnect()
         }
         await waitForEnding()
-        return true
     }
 
     /// Waits until no end of the services is in progress.
@@ -305,13 +310,7 @@ public actor PluginHost {
     /// later start uses it.
     private func endAgain() async {
         guard latestStart != endings else { return }
-        let (localizer, sharing, earlier) = (localizer, sharing, ending)
-        ending = Task {
-            await earlier?.value
-            await localizer.stop()
-            await sharing?.disconnect()
-        }
-        await waitForEnding()
+        await endServices()
     }
 
     /// Throws if the services have been stopped since a start, or if the task is cancelled.
