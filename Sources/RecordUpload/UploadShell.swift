@@ -87,9 +87,9 @@ extension UploadShell {
         await upload.sending?.value
     }
 
-    /// Begins a work after the one before has ended.
+    /// Begins a piece of work after the one before has ended.
     ///
-    /// - Parameter evenIfCancelled: whether the work is done although it was cancelled before its turn. A rejection is:
+    /// - Parameter evenIfCancelled: whether the work is done although it was cancelled before its turn, as a rejection is:
     ///   otherwise, the rejected elements would be sent once more.
     private func begin(
         evenIfCancelled: Bool = false, _ work: @escaping @Sendable (isolated Self) async throws -> Int
